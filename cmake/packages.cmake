@@ -1,6 +1,7 @@
 # The libraries that users link, and their installation: tenfold loads and runs plans, tenfold-builder makes them, tenfold-text makes ids
-# and vectors of text, by engines that it builds. Each is static (Tenfold::runtime, Tenfold::builder, Tenfold::text) and shared
-# (Tenfold::runtime_shared and so on), of the same objects of the folders it consists of; find_package(Tenfold) and pkg-config know all.
+# and vectors of text, by engines that it builds, tenfold-imaging runs engines over large images. Each is static (Tenfold::runtime,
+# Tenfold::builder, Tenfold::text, Tenfold::imaging) and shared (Tenfold::runtime_shared and so on), of the same objects of the folders it
+# consists of; find_package(Tenfold) and pkg-config know all.
 include(CMakePackageConfigHelpers)
 option(TENFOLD_SHARED "Make the shared libraries, too" ${TENFOLD_SHARED_BY_DEFAULT})
 
@@ -49,25 +50,28 @@ tenfold_package(runtime OUTPUT tenfold
 tenfold_package(builder OUTPUT tenfold-builder
   FOLDERS onnx_ops onnx_import onnx_export quant passes tune builder api_build background layers c_build)
 tenfold_package(text OUTPUT tenfold-text FOLDERS text)
+tenfold_package(imaging OUTPUT tenfold-imaging FOLDERS windows sweep)
 target_link_libraries(tenfold-runtime PUBLIC Threads::Threads)
 target_link_libraries(tenfold-builder PUBLIC tenfold-runtime)
 target_link_libraries(tenfold-text PUBLIC tenfold-builder)
+target_link_libraries(tenfold-imaging PUBLIC tenfold-runtime)
 add_dependencies(tenfold-runtime tenfold_backends)
 if(TENFOLD_SHARED)
   # Which symbols each shared library exports is read from the objects.
   set(maps)
-  foreach(output tenfold tenfold-builder tenfold-text)
+  foreach(output tenfold tenfold-builder tenfold-text tenfold-imaging)
     list(APPEND maps ${CMAKE_BINARY_DIR}/generated/${output}.map)
   endforeach()
   add_custom_command(OUTPUT ${maps}
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/exports ${CMAKE_READELF} ${PROJECT_VERSION} $<TARGET_FILE:tenfold-runtime>
-      $<TARGET_FILE:tenfold-builder> $<TARGET_FILE:tenfold-text> ${CMAKE_BINARY_DIR}/generated
-    DEPENDS tenfold-runtime tenfold-builder tenfold-text ${CMAKE_CURRENT_LIST_DIR}/exports VERBATIM
+      $<TARGET_FILE:tenfold-builder> $<TARGET_FILE:tenfold-text> $<TARGET_FILE:tenfold-imaging> ${CMAKE_BINARY_DIR}/generated
+    DEPENDS tenfold-runtime tenfold-builder tenfold-text tenfold-imaging ${CMAKE_CURRENT_LIST_DIR}/exports VERBATIM
     COMMENT "Listing what the shared libraries export")
   add_custom_target(tenfold-exports DEPENDS ${maps})
   target_link_libraries(tenfold-runtime_shared PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   target_link_libraries(tenfold-builder_shared PUBLIC tenfold-runtime_shared)
   target_link_libraries(tenfold-text_shared PUBLIC tenfold-builder_shared)
+  target_link_libraries(tenfold-imaging_shared PUBLIC tenfold-runtime_shared)
 endif()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime
@@ -82,9 +86,9 @@ write_basic_package_version_file(${package}/TenfoldConfigVersion.cmake COMPATIBI
 install(FILES ${package}/TenfoldConfig.cmake ${package}/TenfoldConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold COMPONENT runtime)
 file(RELATIVE_PATH TENFOLD_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)   # so that an installed tree can be moved
-set(pcs tenfold-runtime-static tenfold-static tenfold-text-static)
+set(pcs tenfold-runtime-static tenfold-static tenfold-text-static tenfold-imaging-static)
 if(TENFOLD_SHARED)
-  list(APPEND pcs tenfold-runtime tenfold tenfold-text)
+  list(APPEND pcs tenfold-runtime tenfold tenfold-text tenfold-imaging)
 endif()
 foreach(pc IN LISTS pcs)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${pc}.pc.in ${package}/${pc}.pc @ONLY)

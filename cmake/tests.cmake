@@ -44,6 +44,8 @@ foreach(folder IN LISTS folders)
     set(uses tenfold_builder)
   elseif(folder MATCHES "^(c_run|low_latency|api_build|layers|background)$")
     list(APPEND uses tenfold_c_build)   # tests ask from C, too
+  elseif(folder STREQUAL "sweep")
+    list(APPEND uses tenfold_api_build)   # tests build the engines that they run
   endif()
   tenfold_test(${folder}_test SOURCES ${sources} USES ${uses})
 endforeach()
@@ -215,7 +217,8 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   add_test(NAME c_names_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/c_names_test.py ${CMAKE_SOURCE_DIR}/include/tenfold)
   if(TENFOLD_SHARED)
     add_test(NAME exports_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/exports_test.py ${CMAKE_SOURCE_DIR}/include/tenfold
-      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared> $<TARGET_FILE:tenfold-text_shared>)
+      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared> $<TARGET_FILE:tenfold-text_shared>
+      $<TARGET_FILE:tenfold-imaging_shared>)
     add_test(NAME ctypes_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_test.py $<TARGET_FILE:tenfold-runtime_shared>
       $<TARGET_FILE:tenfold-builder_shared>)
     set_tests_properties(ctypes_test PROPERTIES SKIP_RETURN_CODE 77)

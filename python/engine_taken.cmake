@@ -9,7 +9,7 @@ function(tenfold_engine_file file depends path)
   set(${path} ${found} PARENT_SCOPE)
 endfunction()
 
-foreach(library tenfold-runtime tenfold-builder tenfold-text)
+foreach(library tenfold-runtime tenfold-builder tenfold-text tenfold-imaging)
   string(REPLACE -runtime "" file ${library})
   tenfold_engine_file(lib${file}.so.0 depends path)
   add_library(${library}_shared SHARED IMPORTED)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What the shared libraries export: exports_test.py INCLUDE_FOLDER LIBTENFOLD LIBTENFOLD_BUILDER LIBTENFOLD_TEXT
+LIBTENFOLD_IMAGING
 
 Under the public version there may be only what headers of include/tenfold mark with TENFOLD_API, and all of C's functions. The other
 libraries hold no variable of the runtime's a second time.
@@ -57,11 +58,12 @@ def variables(library):
 
 def main():
     include, run, *others = sys.argv[1:]
-    build, texts = others
+    build, texts, imaging = others
     c, functions, classes = marked(pathlib.Path(include))
     problems = []
     names = {}
-    for library, soname in ((run, 'libtenfold.so.0'), (build, 'libtenfold-builder.so.0'), (texts, 'libtenfold-text.so.0')):
+    for library, soname in ((run, 'libtenfold.so.0'), (build, 'libtenfold-builder.so.0'), (texts, 'libtenfold-text.so.0'),
+                            (imaging, 'libtenfold-imaging.so.0')):
         if f'[{soname}]' not in output('readelf', '-d', library):
             problems.append(f'{library} is not called {soname}')
         own = exported(library)
@@ -72,7 +74,7 @@ def main():
                 problems.append(f'{soname} exports {name} with the version "{version}"')
         names[soname] = {name for name, version in own.items() if 'PRIVATE' not in version}
         private = [name for name in own if name not in names[soname]]
-        print(f'{soname}: {len(names[soname])} public symbols, {len(private)} for the builder alone')
+        print(f'{soname}: {len(names[soname])} public symbols, {len(private)} for the other libraries')
         if soname != 'libtenfold.so.0' and private:
             problems.append(f'{soname} exports private symbols')
     for soname, own in names.items():
@@ -92,7 +94,7 @@ def main():
                 problems.append(f'{soname} exports {text}, which no header marks')
     everything = set().union(*names.values())
     problems += [f'no library exports {name}' for name in sorted(c - everything)]
-    shared = variables(run) & (variables(build) | variables(texts))
+    shared = variables(run) & (variables(build) | variables(texts) | variables(imaging))
     problems += [f'two libraries have a variable {name}' for name in sorted(shared)]
     print('\n'.join(problems) or f'exports: ok ({len(c)} C functions, {len(classes)} classes)')
     sys.exit(bool(problems))

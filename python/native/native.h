@@ -15,6 +15,7 @@ void bind_device_array(nb::module_& m);
 void bind_encoder(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_error(nb::module_& m);
+void bind_imaging(nb::module_& m);
 void bind_inspect(nb::module_& m);
 void bind_layers(nb::module_& m);
 void bind_low_latency(nb::module_& m);

@@ -237,7 +237,7 @@ assert 'libcuda' not in maps and 'nvrtc' not in maps, 'a GPU was touched'
         package = os.path.dirname(tenfold.__file__)
         with open('/proc/self/maps') as file:
             libraries = {line.split()[-1] for line in file if 'libtenfold' in line}
-        names = ('libtenfold.so.0', 'libtenfold-builder.so.0', 'libtenfold-text.so.0')
+        names = ('libtenfold.so.0', 'libtenfold-builder.so.0', 'libtenfold-text.so.0', 'libtenfold-imaging.so.0')
         self.assertEqual(libraries, {os.path.join(package, n) for n in names})
         self.assertTrue(os.access(os.path.join(package, 'bin', 'tenfold-nvrtc'), os.X_OK))
         self.assertTrue(os.path.exists(os.path.join(tenfold.get_include(), 'tenfold', 'plugin_abi.h')))

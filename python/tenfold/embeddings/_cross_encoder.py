@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tenfold._progress_bar import progress_bar
 from tenfold.embeddings._model import Model, check_call, hand_out
-from tenfold.embeddings._options import progress_bar, renamed
+from tenfold.embeddings._options import renamed
 from tenfold.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -91,19 +91,6 @@ def renamed(**names: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     return decorate
 
 
-def progress_bar(show: Any, what: str) -> Any:
-    """A function of (done, total) that draws on stderr, or None."""
-    if not show:
-        return None
-    import sys
-
-    def draw(done: int, total: int) -> bool:
-        sys.stderr.write(f'\r{what}: {done}/{total}' + ('\n' if done == total else ''))
-        sys.stderr.flush()
-        return True
-    return draw
-
-
 def as_tensor(array: Any) -> Any:
     try:
         import torch

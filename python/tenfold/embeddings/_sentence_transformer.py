@@ -4,9 +4,10 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from tenfold._progress_bar import progress_bar
 from tenfold.embeddings import _similarity
 from tenfold.embeddings._model import Model, check_call, hand_out, texts_of
-from tenfold.embeddings._options import as_tensor, progress_bar, renamed
+from tenfold.embeddings._options import as_tensor, renamed
 from tenfold.embeddings._quantize import check_precision, quantize_embeddings
 from tenfold.errors import InvalidArgument
 

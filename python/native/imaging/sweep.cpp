@@ -1,0 +1,161 @@
+// sweep() and infer(): engines and functions over images in memory and over whatever Python reads and writes by
+// regions.
+#include <memory>
+
+#include "native/call/bound_context.h"
+#include "native/errors.h"
+#include "native/imaging/windows.h"
+#include "native/long_call.h"
+#include "native/options/values.h"
+
+namespace tenfold::python {
+namespace {
+
+// A function of windows [windows, channel, roi...] and the number of the first. What it gives is an array, or a
+// sequence of them.
+WindowPredictor predictor_from(nb::handle function) {
+  return [function](const Tensor& windows, std::int64_t first) {
+    const Locked locked;
+    const nb::object gives = function(
+        array_over(const_cast<void*>(windows.raw()), true, windows.dtype(), windows.shape(), nb::none()), first);
+    std::vector<Tensor> tensors = tensors_of(gives, "output");
+    return tensors;
+  };
+}
+
+std::function<bool(std::int64_t, std::int64_t)> progress_from(nb::handle function) {
+  if (function.is_none()) return {};
+  return [function](std::int64_t done, std::int64_t total) {
+    const Locked locked;
+    const nb::object gives = function(done, total);
+    return gives.is_none() || nb::cast<bool>(gives);
+  };
+}
+
+// What has `shape`, `dtype` and regions by slices, as NumPy's arrays, Zarr's and h5py's have.
+class PySource final : public ImageSource {
+ public:
+  PySource(nb::handle read, Shape shape, DType dtype, std::int64_t chunk)
+      : read_(read), shape_(std::move(shape)), dtype_(dtype), chunk_(chunk) {}
+  Shape shape() const override { return shape_; }
+  DType dtype() const override { return dtype_; }
+  std::int64_t chunk() const override { return chunk_; }
+  void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
+            void* to) override {
+    const Locked locked;
+    const nb::object region = read_(image, tuple_of(begin), tuple_of(extent));
+    const Tensor tensor = tensor_of(region, "region of the source");
+    Shape expected = {shape_[1]};
+    expected.insert(expected.end(), extent.begin(), extent.end());
+    if (tensor.shape() != expected || tensor.dtype() != dtype_)
+      raise_error(ErrorKind::invalid_argument, "the source gave " + std::string(name(tensor.dtype())) + "[" +
+                                                   text(tensor.shape()) + "], expected " + std::string(name(dtype_)) +
+                                                   "[" + text(expected) + "]");
+    std::memcpy(to, tensor.raw(), static_cast<std::size_t>(tensor.bytes()));
+  }
+
+ private:
+  nb::handle read_;
+  Shape shape_;
+  DType dtype_;
+  std::int64_t chunk_;
+};
+
+// Two functions of Python's: one learns type and shape and gives the other, which takes planes.
+class PySink final : public ImageSink {
+ public:
+  PySink(nb::handle open, std::size_t output) : open_(open), output_(output) {}
+  ~PySink() override {
+    const Locked locked;
+    write_.reset();
+  }
+  PySink(const PySink&) = delete;
+  PySink& operator=(const PySink&) = delete;
+  void open(DType dtype, const Shape& shape) override {
+    const Locked locked;
+    write_ = open_(output_, numpy_dtype(dtype), tuple_of(shape));
+    dtype_ = dtype, channels_ = shape[1];
+  }
+  void write(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
+             const void* from) override {
+    const Locked locked;
+    Shape shape = {channels_};
+    shape.insert(shape.end(), extent.begin(), extent.end());
+    write_(image, tuple_of(begin), array_over(const_cast<void*>(from), false, dtype_, shape, nb::none()));
+  }
+
+ private:
+  nb::handle open_;
+  std::size_t output_;
+  nb::object write_;
+  DType dtype_ = DType::f32;
+  std::int64_t channels_ = 0;
+};
+
+struct PySweep {
+  nb::handle predictor;
+  SweepOptions options;
+  bool is_engine;
+
+  PySweep(nb::handle given, const StitchOptions& stitch, std::int64_t window_batch, nb::handle dtype,
+          nb::handle progress)
+      : predictor(given), is_engine(nb::isinstance<PyEngine>(given)) {
+    options.stitch = stitch, options.window_batch = window_batch, options.progress = progress_from(progress);
+    if (!dtype.is_none()) options.input = dtype_of(dtype, "dtype");
+    if (!is_engine && PyCallable_Check(given.ptr()) == 0)
+      raise_type_error("a predictor is a tenfold.Engine or a function, not a " + class_name(given));
+  }
+  // `go` with an engine, or with a function.
+  template <class Go>
+  void run(Go go) const {
+    if (is_engine) {
+      const Engine engine = engine_from(predictor, "predictor");
+      LongCall().run([&] { go(engine); });
+    } else {
+      const WindowPredictor function = predictor_from(predictor);
+      LongCall().run([&] { go(function); });
+    }
+  }
+};
+
+nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::handle predictor, std::int64_t window_batch,
+                       nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
+                       int threads, nb::handle progress) {
+  const Tensor tensor = tensor_of(images, "images");
+  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads}), window_batch, dtype,
+                     progress);
+  std::vector<Tensor> outputs;
+  call.run([&](const auto& with) { outputs = infer(windows, tensor, with, call.options); });
+  return own_arrays(outputs);
+}
+
+void sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle shape, nb::handle source_dtype,
+                   nb::handle predictor, nb::handle open, std::int64_t chunk, std::int64_t window_batch,
+                   nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
+                   int threads, nb::handle progress) {
+  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads}), window_batch, dtype,
+                     progress);
+  PySource source(read, shape_of(shape), dtype_of(source_dtype, "source_dtype"), chunk);
+  const MakeSink sinks = [&](std::size_t output) { return std::make_shared<PySink>(open, output); };
+  call.run([&](const auto& with) { sweep(windows, source, with, sinks, call.options); });
+}
+
+}  // namespace
+
+void bind_sweep(nb::module_& m) {
+  m.def("infer", &infer_windows, nb::arg("windows"), nb::arg("images"), nb::arg("predictor"),
+        nb::arg("window_batch") = 4, nb::kw_only(), nb::arg("dtype").none() = nb::none(),
+        nb::arg("activation") = "none", nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
+        nb::arg("progress").none() = nb::none(),
+        "Images [image, channel, spatial...] through an engine or a function of (windows, first), in windows: a list "
+        "of arrays.");
+  m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"),
+        nb::arg("predictor"), nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
+        nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none",
+        nb::arg("threshold") = 0.5, nb::arg("threads") = 0, nb::arg("progress").none() = nb::none(),
+        "The same plane by plane: read(image, begin, extent) gives [channel, extent...], open(output, dtype, shape) "
+        "gives the function "
+        "write(image, begin, planes).");
+}
+
+}  // namespace tenfold::python

@@ -1,0 +1,27 @@
+// Sliding windows as Python has them, for the files of this room.
+#pragma once
+
+#include <vector>
+
+#include "native/arrays/arrays.h"
+#include "tenfold/sliding_window.h"
+
+namespace tenfold::python {
+
+struct PyStitchOptions {
+  const std::string& activation;
+  const std::string& reduce;
+  double threshold;
+  int threads;
+};
+StitchOptions stitch_options(const PyStitchOptions& given);
+// A writable array of NumPy with a tensor's elements, which it keeps.
+nb::object own_array(const Tensor& tensor);
+nb::list own_arrays(const std::vector<Tensor>& tensors);
+// A sequence of arrays, or one alone. `what` names them in refusals ("output").
+std::vector<Tensor> tensors_of(nb::handle arrays, const std::string& what);
+
+void bind_windows(nb::module_& m);
+void bind_sweep(nb::module_& m);
+
+}  // namespace tenfold::python

@@ -1,0 +1,30 @@
+"""Sliding windows over images and volumes, under the names of monai.inferers.
+
+    from tenfold.imaging import sliding_window_inference
+    y = sliding_window_inference(volume, (96, 96, 96), 4, engine, overlap=0.5, mode='gaussian')
+
+Arrays are torch's or NumPy's, in and out. docs/guides/imaging.md tells the rest. Neither MONAI nor torch is imported.
+"""
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tenfold.imaging.inferers import SlidingWindowInferer, SlidingWindowInfererAdapt
+    from tenfold.imaging.slice_inferer import SliceInferer
+    from tenfold.imaging.sliding_window import sliding_window_inference
+
+_MODULES = {   # imported with the first use of a name
+    'SliceInferer': 'slice_inferer',
+    'SlidingWindowInferer': 'inferers',
+    'SlidingWindowInfererAdapt': 'inferers',
+    'sliding_window_inference': 'sliding_window',
+}
+__all__ = ['SliceInferer', 'SlidingWindowInferer', 'SlidingWindowInfererAdapt', 'sliding_window_inference']
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(importlib.import_module(f'tenfold.imaging.{_MODULES[name]}'), name)
+    raise AttributeError(f'module tenfold.imaging has no attribute {name!r}')

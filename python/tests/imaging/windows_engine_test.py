@@ -1,0 +1,98 @@
+"""Engines as predictors: what a function that calls the engine gives, without Python between windows."""
+import os
+import sys
+import unittest
+
+import numpy as np
+import window_cases
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from case import QUICK, TensorProto, helper, model, numpy_helper  # noqa: E402
+
+import tenfold  # noqa: E402
+from tenfold import imaging  # noqa: E402
+from tenfold.imaging import sliding_window_inference  # noqa: E402
+
+
+def noise(*shape, seed=5):
+    return window_cases.noise(seed, *shape)
+
+
+def network(batch='n', dtype=TensorProto.FLOAT, roi=(8, 6), names=('y',)):
+    """A convolution that pads, and then a factor for each voxel: both depend on the place in the window."""
+    rank = len(roi)
+    weights = {'w': noise(3, 2, *[3] * rank, seed=1), 'mask': noise(3, *roi, seed=2)}
+    nodes = [helper.make_node('Cast', ['x'], ['f'], to=TensorProto.FLOAT),
+             helper.make_node('Conv', ['f', 'w'], ['c'], pads=[1] * 2 * rank),
+             helper.make_node('Mul', ['c', 'mask'], ['y'])]
+    outputs = [('y', TensorProto.FLOAT, [batch, 3, *roi])]
+    if len(names) == 2:
+        nodes.append(helper.make_node('AveragePool', ['c'], ['a'], kernel_shape=[2] * rank, strides=[2] * rank))
+        outputs.append(('a', TensorProto.FLOAT, [batch, 3, *(n // 2 for n in roi)]))
+    return model(nodes, [('x', dtype, [batch, 2, *roi])], outputs,
+                 [numpy_helper.from_array(array, name) for name, array in weights.items()])
+
+
+def engine(roi=(8, 6), **options):
+    profile = [[batch, 2, *roi] for batch in (1, 4, 4)]
+    dynamic = {} if 'batch' in options else {'profiles': {'x': profile}}
+    return tenfold.build(network(roi=roi, **options), **dynamic, **QUICK)
+
+
+class Engines(unittest.TestCase):
+    def near(self, found, expected):
+        self.assertLess(window_cases.relative_difference(found, expected), 1e-6)
+
+    def test_one_output(self):
+        e, image = engine(), noise(2, 2, 30, 23)
+        for options in ({}, {'mode': 'gaussian', 'overlap': 0.6}, {'sw_batch_size': 1},
+                        {'roi_weight_map': noise(8, 6) + 0.1}):
+            given = {'inputs': image, 'roi_size': (8, 6), 'sw_batch_size': 3, **options}
+            found = sliding_window_inference(predictor=e, **given)
+            expected = sliding_window_inference(predictor=lambda x: e(x), **given)
+            self.near(found, expected)
+
+    def test_several_outputs_come_by_name(self):
+        e, image = engine(names=('y', 'a')), noise(1, 2, 30, 23)
+        found = sliding_window_inference(image, (8, 6), 3, e)
+        expected = sliding_window_inference(image, (8, 6), 3, lambda x: e(x))
+        self.assertEqual([list(found), list(expected)], [['a', 'y']] * 2)
+        for name in found:
+            self.near(found[name], expected[name])
+
+    def test_an_engine_of_a_fixed_batch(self):
+        image = noise(1, 2, 30, 23)
+        found = sliding_window_inference(image, (8, 6), 3, engine(batch=4))
+        self.near(found, sliding_window_inference(image, (8, 6), 3, engine()))
+
+    def test_integers_in_and_a_batch_of_none(self):
+        image = (noise(1, 2, 30, 23) * 250).astype(np.uint8)
+        found = sliding_window_inference(image, (8, 6), 4, engine())
+        expected = sliding_window_inference(image.astype(np.float32), (8, 6), 4, engine())
+        np.testing.assert_array_equal(found, expected)
+        self.assertEqual(sliding_window_inference(image[:0], (8, 6), 4, engine()).shape, (0, 3, 30, 23))
+
+    def test_process_fn_calls_it_from_python(self):
+        e, image = engine(), noise(1, 2, 30, 23)
+        found = sliding_window_inference(image, (8, 6), 4, e, process_fn=lambda outputs, _, w: ([outputs[0] * 2], w))
+        self.near(found, 2 * sliding_window_inference(image, (8, 6), 4, e))
+
+    def test_slices(self):
+        e, volume = engine(), noise(2, 2, 12, 11, 10)
+        for axis in range(3):
+            inferer = imaging.SliceInferer(axis, (8, 6), 4, (0.25, 0.5, 0.6), 'gaussian')
+            found, expected = (inferer(volume, network) for network in (e, lambda x: e(x)))
+            self.near(found, expected)
+
+    def test_what_an_engine_does_not_take(self):
+        e, image = engine(), noise(1, 2, 30, 23)
+        for options in ({'with_coord': True}, {'condition': image}, {'scale': 3}):
+            with self.assertRaisesRegex(tenfold.InvalidArgument, 'predictor is an engine, which takes windows alone'):
+                sliding_window_inference(image, (8, 6), 4, e, **options)
+        with self.assertRaises(tenfold.InvalidArgument):
+            sliding_window_inference(image, (8, 8), 4, e)   # a window that the engine does not take
+
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,28 @@
+// Who answers windows: something with memory for a batch of them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tenfold/sliding_window.h"
+
+namespace tenfold::imaging {
+
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+  virtual std::int64_t batch() const = 0;      // the most windows of a call
+  virtual DType dtype() const = 0;             // of windows
+  virtual void* windows() = 0;                 // where batch() windows are cut to: [windows, channel, roi...]
+  // Of the first `count` windows; `first` is the first one's number. Valid until the next call.
+  virtual std::vector<Tensor> run(std::int64_t count, std::int64_t first) = 0;
+};
+
+std::unique_ptr<Predictor> function_predictor(const SlidingWindow& windows, std::int64_t channels,
+                                              const WindowPredictor& predict, const SweepOptions& options);
+// Throws invalid_argument where the engine has other inputs than one for these windows.
+std::unique_ptr<Predictor> engine_predictor(const SlidingWindow& windows, std::int64_t channels, const Engine& engine,
+                                            const SweepOptions& options);
+
+}  // namespace tenfold::imaging
