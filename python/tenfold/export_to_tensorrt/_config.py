@@ -26,7 +26,12 @@ def load_config(path: str, overrides: Sequence[str] = ()) -> Any:
                                   'pip install hydra-core; --onnx FILE needs none of them') from error
     if not os.path.isfile(path):
         raise tenfold.FileError(f'--config {path}: there is no such file')
-    OmegaConf.register_new_resolver('kv_to_dict', dict, replace=True)   # CytoDL's own: [[key, value] ...] to a mapping
+
+    def kv_to_dict(pairs: Any) -> Any:
+        """One of CytoDL's: [[key, value] ...] to a mapping."""
+        plain = lambda value: OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+        return OmegaConf.create({key: plain(value) for key, value in pairs})
+    OmegaConf.register_new_resolver('kv_to_dict', kv_to_dict, replace=True)
     try:
         root = _root_of(path)
         if root is not None:
