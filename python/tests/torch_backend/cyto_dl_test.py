@@ -122,10 +122,11 @@ class Engines(Base):
     def test_tensors(self):
         module, engine = self.engine()
         x = torch.randn(SHAPE, device=PLACE)
-        for given in (x, x.double(), x.half(), x.bfloat16(), x.cpu(), x.clone().requires_grad_(), x.expand(1, 1, 16, 16).mT.contiguous().mT):
+        for given in (x, x.double(), x.half(), x.bfloat16(), x.cpu(), x.clone().requires_grad_(), x.mT.contiguous().mT):
             found = engine(given)
+            tolerance = 3e-2 if given.dtype.itemsize == 2 else 1e-4
             self.assertEqual((found.dtype, found.device.type, found.requires_grad), (given.dtype, given.device.type, False))
-            self.near(found.float().cpu(), module(given.to(PLACE, torch.float32)).detach().cpu(), 3e-2 if given.dtype.itemsize == 2 else 1e-4)
+            self.near(found.float().cpu(), module(given.to(PLACE, torch.float32)).detach().cpu(), tolerance)
         self.assertEqual(engine((x * 50).to(torch.uint8)).dtype, torch.float32)
 
     def test_lists(self):
