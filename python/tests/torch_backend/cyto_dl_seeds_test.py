@@ -162,7 +162,8 @@ class Blocks(SeedsCase):
         self.write('cyto_dl/api/__init__.py', API)
         self.python(BEFORE, DIRECT, block('003', 'torch.jit.load("model_trt.ts")'), AFTER_DIRECT, block('003', 'CytoDLModel'),
                     AFTER_PIPELINE, block('003', 'torch.jit.load(f"model_{i}_trt.ts")'), AFTER_ENSEMBLE,
-                    block('003', 'torch.cuda.set_device'), AFTER_GPUS, block('003', 'torch.channels_last'), AFTER_LAYOUT, block('003', '# Warmup'), AFTER_TIMES)
+                    block('003', 'torch.cuda.set_device'), AFTER_GPUS, block('003', 'torch.channels_last'), AFTER_LAYOUT,
+                    block('003', '# Warmup'), AFTER_TIMES)
 
     def test_installing_and_verifying(self):
         """What is verified is Tenfold's module, by the wheel tenfold-shim."""
