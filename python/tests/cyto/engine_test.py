@@ -1,12 +1,14 @@
 """TensorRTInferenceEngine on arrays of NumPy: batches, types, devices, files, and windows; without torch."""
+import contextlib
 import importlib.util
+import re
 import sys
 import unittest
 from unittest import mock
 
 import numpy as np
 import tenfold
-from cyto_case import DEVICE, HEADS, CytoCase, Lines, network, pictures, truth
+from cyto_case import DEVICE, HEADS, TREE, CytoCase, Lines, network, pictures, truth
 
 from cyto_dl.utils.tensorrt_utils import TensorRTInferenceEngine
 
@@ -182,6 +184,20 @@ class Windows(EngineCase):
         engine = self.engine()
         self.refused(tenfold.InvalidArgument, ['[5]', '2 spatial axes'], engine.sliding_window_inference, pictures(5), (16, 16))
         self.refused(tenfold.InvalidArgument, ['batch_size=0'], engine.sliding_window_inference, pictures(20, 20), (16, 16), batch_size=0)
+
+
+@unittest.skipUnless(importlib.util.find_spec('tenfold.imaging'), 'tenfold.imaging is not there')
+class Page(EngineCase):
+    def test_the_guides_block(self):
+        """docs/guides/cyto-dl.md's, as it stands, but for the device where another one is tested."""
+        (block,) = re.findall(r'^```python\n(.*?)^```', (TREE / 'docs/guides/cyto-dl.md').read_text(), re.M | re.S)
+        tenfold.build(network(3), profiles={'x': [(1, 1, 64, 64, 64)] * 3}, **QUICK).save(self.path('unet.plan'))
+        names = {'volume': pictures(70, 65, 64)}
+        with contextlib.chdir(self.folder):
+            exec(compile(block.replace('"cuda"', repr(DEVICE)), 'docs/guides/cyto-dl.md', 'exec'), names)
+        self.assertEqual(names['labels'].shape, (2, 70, 65, 64))
+        # A window that begins at the volume's own corner is alone there, and sees the same zeros around it as the whole.
+        self.near(names['labels'][:, :6, 0, :60], truth(names['volume'][None, None])[0][:, :6, 0, :60], 1e-4)
 
 
 class WithoutTorch(CytoCase):
