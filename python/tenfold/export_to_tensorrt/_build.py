@@ -102,6 +102,25 @@ def one_input(inputs: Sequence[Any], model: Any) -> Any:
     return inputs[0]
 
 
+def with_all_heads(module: Any) -> Any:
+    """CytoDL's networks of several tasks are told which heads to run: here all of them. Other modules are returned as they are."""
+    import inspect
+
+    import torch
+    if 'run_heads' not in inspect.signature(module.forward).parameters or not hasattr(module, 'task_heads'):
+        return module
+
+    class AllHeads(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = module
+            self.heads = list(module.task_heads)
+
+        def forward(self, x: Any) -> Any:
+            return self.network(x, run_heads=self.heads)
+    return AllHeads().eval()
+
+
 def export_module(module: Any, settings: Settings) -> Any:
     """A module as a tenfold.torch PlanModule: its answers are the module's, and torch.jit.save keeps it with its plan.
 
@@ -111,6 +130,7 @@ def export_module(module: Any, settings: Settings) -> Any:
     from tenfold.torch._plan_module import PlanModule
     from tenfold.torch_tensorrt._compile import names_of
     from tenfold.torch_tensorrt._input import Input
+    module = with_all_heads(module)
     device = torch.device(resolve_device(settings.device))
     tensor = next(iter((*module.parameters(), *module.buffers())), None)
     if tensor is not None and tensor.device.type != device.type:

@@ -17,7 +17,7 @@ class Int8Calibrator:
     """`samples`: arrays in the shape of the input, or anything with their length and indices. `cache_file` gets the ranges; where there are
     no samples, it is read."""
 
-    def __init__(self, samples: Sequence[Any], cache_file: str | os.PathLike[str] = 'calibration.cache', method: str = 'entropy') -> None:
+    def __init__(self, samples: Any, cache_file: str | os.PathLike[str] = 'calibration.cache', method: str = 'entropy') -> None:
         self.samples, self.cache_file, self.method = samples, os.fspath(cache_file), method
         if not len(samples) and not os.path.exists(self.cache_file):
             raise tenfold.InvalidArgument(f'calibration needs samples, and there are neither any nor the cache {self.cache_file!r}; '

@@ -7,6 +7,7 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 import tenfold
+from tenfold.export_to_tensorrt._build import with_all_heads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +95,7 @@ def load_module(config: Any, path: str, checkpoint: str, trust: bool) -> Any:
     except Exception as error:   # whatever the class raises
         raise tenfold.InvalidInput(f'--config {path}: {target} cannot be made: {error}') from error
     load_weights(module, checkpoint, trust)
-    return module.eval()
+    return with_all_heads(module.eval())
 
 
 def load_weights(module: Any, checkpoint: str, trust: bool) -> None:

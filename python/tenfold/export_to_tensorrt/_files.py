@@ -72,8 +72,9 @@ def save_as_torchscript(engine: tenfold.Engine, path: str | os.PathLike[str]) ->
     first = [['size', 0, 0] if smallest[0] != largest[0] else int(array.shape[0]) for array in arrays]
     described = json.dumps([{'dtype': b.dtype, 'sizes': [batch, *map(int, array.shape[1:])]}
                             for b, batch, array in zip(outputs, first, arrays, strict=True)])
-    plan = torch.frombuffer(bytearray(engine.serialize()), dtype=torch.uint8)
-    module = Flat(types.SimpleNamespace(plan=plan, _described=described))
+    plan: Any = engine.serialize()
+    described_plan: Any = types.SimpleNamespace(plan=torch.frombuffer(bytearray(plan), dtype=torch.uint8), _described=described)
+    module = Flat(described_plan)
     example = torch.zeros(usual, dtype=TORCH[binding.dtype], device='cuda' if engine.info.on_gpu else 'cpu')
     with torch.no_grad():
         _save(path, torch.jit.trace(module, example, check_trace=False).save)

@@ -65,6 +65,26 @@ class Exports(Base):
                 self.same(made(x), module(x).detach(), rtol=1e-4, atol=1e-5)
             self.refused(tenfold.InvalidArgument, '17', made, torch.randn(17, *SHAPE[1:], device=PLACE))
 
+    def test_all_heads_of_a_network_of_several_tasks(self):
+        """As CytoDL's MultiTaskIm2Im is called."""
+        class Tasks(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.task_heads = torch.nn.ModuleDict({'cells': torch.nn.Conv2d(1, 2, 3, padding=1), 'dna': torch.nn.Conv2d(1, 1, 1)})
+
+            def forward(self, x, run_heads):
+                return {head: self.task_heads[head](x) for head in run_heads}
+        module = Tasks().to(PLACE).eval()
+        x = torch.randn(SHAPE, device=PLACE)
+        expected = module(x, ['cells', 'dna'])
+        with warnings.catch_warnings(action='ignore'):
+            found = export_to_tensorrt(module, SHAPE, 'fp32', output_path=self.path('m.ts'), device=PLACE)(x)
+        self.assertEqual(list(found), ['cells', 'dna'])
+        for one, other in zip(TensorRTInferenceEngine(self.path('m.ts'), SHAPE, PLACE)(x), found.values()):
+            self.same(one, other)
+        for head in expected:
+            self.near(found[head].cpu(), expected[head].detach().cpu(), 1e-4)
+
     def test_torchscript(self):
         """One import in front of torch.jit.load; and without torch."""
         import numpy as np
