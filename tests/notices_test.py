@@ -46,7 +46,8 @@ class Notices(unittest.TestCase):
             self.assertRegex(notices, rf'(?m)^={{80}}\n{name}.*: (MIT|BSD-2-Clause|BSD-3-Clause|Unicode-3.0)$')
 
     def test_wheels_carry_them(self):
-        for folder, more in (('.', ['THIRD-PARTY-NOTICES.txt']), ('python/compat/hana', []), ('python/compat/shim', [])):
+        pure = [(f'python/compat/{name}', []) for name in ('cyto', 'hana', 'shim')]
+        for folder, more in (('.', ['THIRD-PARTY-NOTICES.txt']), *pure):
             project = tomllib.loads(text(f'{folder}/pyproject.toml'))['project']
             self.assertEqual(project['license-files'], ['LICENSE', 'NOTICE', *more], folder)
             for name in project['license-files']:

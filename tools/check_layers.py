@@ -37,7 +37,7 @@ def table(title):
             cells = [c.strip() for c in line.strip('|').split('|')]
             if set(cells[0]) <= {'-', ':'}:
                 continue
-            rows[cells[0].strip('`')] = set(re.findall(r'[a-z0-9_/.]+', cells[1]))
+            rows[cells[0].strip('`')] = set(re.findall(r'[\w/.]+', cells[1]))
         elif inside:
             break
     if not rows:
