@@ -50,19 +50,21 @@
 __device__ __forceinline__ void wgmma(float (&)[64], u64, u64, int) {}
 #endif
 
-#include "backends/cuda/kernels/lib/mbarrier.cuh"
-#include "backends/cuda/kernels/lib/smem.cuh"
-#include "backends/cuda/kernels/lib/tma.cuh"
-#include "backends/cuda/kernels/lib/wgmma.cuh"
-#include "backends/cuda/kernels/gemm/gemm_wgmma_args.h"
+#include "backends/cuda/kernels/gemm/gemm_wgmma_pipeline.cuh"
 #include "backends/cuda/kernels/gemm/gemm_wgmma_strips.cuh"
 
 constexpr int kWarpgroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kWarpgroupRows : kWarpgroupRows * WARPGROUPS;
 constexpr int kThreads = 128 * (WARPGROUPS + 1);
-constexpr int kABytes = kTileRows * ROW_BYTES, kBBytes = COLUMNS * ROW_BYTES, kStageBytes = kABytes + kBBytes;
-constexpr int kStrips = COLUMNS / STRIP, kStripRow = STRIP * sizeof(OUT), kSlotBytes = kWarpgroupRows * kStripRow;
-constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + WARPGROUPS * SLOTS * kSlotBytes;
-constexpr int kAcross = (N + COLUMNS - 1) / COLUMNS, kShared = ALTERNATE ? 1 : WARPGROUPS, kAhead = kSteps < STAGES ? kSteps : STAGES;
+constexpr int kStrips = COLUMNS / STRIP, kStripRow = STRIP * sizeof(OUT), kAcross = (N + COLUMNS - 1) / COLUMNS;
+constexpr int kShared = ALTERNATE ? 1 : WARPGROUPS;   // consumers of a tile
+
+struct Shape {
+  enum : int {
+    stages = STAGES, steps = kSteps, rows = kTileRows, columns = COLUMNS, row_bytes = ROW_BYTES,
+    consumers = WARPGROUPS, slots = SLOTS, slot_bytes = kWarpgroupRows * kStripRow
+  };
+};
+typedef WgmmaPipeline<Shape> Pipeline;
 
 __device__ __forceinline__ u32 of_lane(u32 x, int lane) { return __shfl_sync(~0u, x, lane); }
 __device__ __forceinline__ float of_lane(float x, int lane) { return __shfl_sync(~0u, x, lane); }
@@ -71,23 +73,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
   extern __shared__ u8 shared[];
   const u32 base = smem_address(shared) + 1023 & ~1023u;
   const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0), lane = threadIdx.x % 32, warp = __shfl_sync(~0u, threadIdx.x / 32 % 4, 0);
-  const u32 barriers = base + kBarriersAt;
-  const auto full = [&](int stage) { return barriers + 8 * stage; };
-  const auto empty = [&](int stage) { return barriers + 8 * (STAGES + stage); };
-  const auto slot_full = [&](int g, int slot) { return barriers + 8 * (2 * STAGES + g * SLOTS + slot); };
-  const auto slot_empty = [&](int g, int slot) { return barriers + 8 * (2 * STAGES + WARPGROUPS * SLOTS + g * SLOTS + slot); };
+  const Pipeline pipeline{base};
   const int tiles = (int)((a.m + kTileRows - 1) / kTileRows) * kAcross;
   if (threadIdx.x == 0) {
-    prefetch_tensormap(a.a), prefetch_tensormap(a.b), prefetch_tensormap(a.y);
-    for (int s = 0; s < STAGES; ++s) mbarrier_init(full(s), 1), mbarrier_init(empty(s), 4 * kShared);
-    for (int g = 0; g < WARPGROUPS; ++g)
-      for (int s = 0; s < SLOTS; ++s) mbarrier_init(slot_full(g, s), 1), mbarrier_init(slot_empty(g, s), 1);
+    pipeline.init(a, 4 * kShared);
     fence_mbarrier_init();
-    // Weights are constant, so the first ones come while the kernel before still runs.
     const int n0 = blockIdx.x % kAcross * COLUMNS;
-    for (int k = 0; k < kAhead; ++k) {
-      const u32 stage_b = base + k * kStageBytes + kABytes, full_barrier = full(k);
-      mbarrier_expect_tx(full_barrier, kStageBytes);
+    for (int k = 0; k < Pipeline::kAhead; ++k) {
+      const u32 stage_b = pipeline.stage_b(k), full_barrier = pipeline.full(k);
+      pipeline.expect(k);
       LOAD_B
     }
   }
@@ -96,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
   enter_persistent();
 
   if (warpgroup == 0) {
-    setmaxnreg_dec<WARPGROUPS == 2 ? 40 : 32>();
+    setmaxnreg_dec<Pipeline::kProducerRegisters>();
     if (warp == 0 && lane == 0) {  // the producer of a and b
       int stage = 0;
       u32 parity = 0;
@@ -105,10 +99,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         const i64 m0 = (i64)(tile / kAcross) * kTileRows;
         PREPARE_A
         for (int k = 0; k < kSteps; ++k) {
-          const u32 stage_a = base + stage * kStageBytes, stage_b = stage_a + kABytes, full_barrier = full(stage);
-          if (k >= kAhead || tile != blockIdx.x) {
-            mbarrier_wait(empty(stage), parity ^ 1);
-            mbarrier_expect_tx(full_barrier, kStageBytes);
+          const u32 stage_a = pipeline.stage_a(stage), stage_b = pipeline.stage_b(stage), full_barrier = pipeline.full(stage);
+          if (k >= Pipeline::kAhead || tile != blockIdx.x) {
+            pipeline.refill(stage, parity);
             LOAD_B
           }
           LOAD_A
@@ -129,10 +122,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
           #pragma unroll
           for (int g = 0; g < WARPGROUPS; ++g) {
             if (ALTERNATE && g != turn) continue;
-            mbarrier_wait(slot_empty(g, slot[g]), parity[g] ^ 1);
-            mbarrier_expect_tx(slot_full(g, slot[g]), kSlotBytes);
-            tma_load_2d(base + kStagingAt + (g * SLOTS + slot[g]) * kSlotBytes, a.r, n0 + p * STRIP,
-                        m0 + (ALTERNATE ? 0 : g * kWarpgroupRows), slot_full(g, slot[g]));
+            pipeline.refill_slot(g, slot[g], parity[g]);
+            tma_load_2d(pipeline.slot_at(g, slot[g]), a.r, n0 + p * STRIP, m0 + (ALTERNATE ? 0 : g * kWarpgroupRows),
+                        pipeline.slot_full(g, slot[g]));
             if (++slot[g] == SLOTS) slot[g] = 0, parity[g] ^= 1;
           }
         if (++turn == WARPGROUPS) turn = 0;
@@ -140,12 +132,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
     }
 #endif
   } else {
-    setmaxnreg_inc<WARPGROUPS == 2 ? 232 : 160>();
+    setmaxnreg_inc<Pipeline::kConsumerRegisters>();
     const int consumer = warpgroup - 1;
     int stage = ALTERNATE ? consumer * kSteps % STAGES : 0, slot = 0;
     u32 parity = ALTERNATE ? consumer * kSteps / STAGES & 1 : 0, slot_parity = 0;
     const auto release = [&](int s) {
-      if (lane == 0) mbarrier_arrive(empty(s));
+      if (lane == 0) mbarrier_arrive(pipeline.empty(s));
     };
     if (ALTERNATE && consumer == WARPGROUPS - 1) named_barrier_arrive(4, 256);  // the first warpgroup may begin
     for (int tile = blockIdx.x + (ALTERNATE ? consumer * gridDim.x : 0); tile < tiles; tile += (ALTERNATE ? WARPGROUPS : 1) * gridDim.x) {
@@ -157,15 +149,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
       if (ALTERNATE) named_barrier_sync(4 + consumer, 256);
       int previous = 0;
       for (int k = 0; k < kSteps; ++k) {
-        mbarrier_wait(full(stage), parity);
-        const u64 da = smem_descriptor<ROW_BYTES>(base + stage * kStageBytes + (ALTERNATE ? 0 : consumer * kWarpgroupRows * ROW_BYTES));
-        const u64 db = smem_descriptor<ROW_BYTES>(base + stage * kStageBytes + kABytes);
-        wgmma_fence();
-        #pragma unroll
-        for (int s = 0; s < ROW_BYTES / 32; ++s)
-          #pragma unroll
-          for (int i = 0; i < BLOCKS; ++i) wgmma(c[i], da + i * ROW_BYTES * 4 + s * 2, db + s * 2, s > 0 || k > 0);
-        wgmma_commit_group();
+        pipeline.multiply(stage, parity, ALTERNATE ? 0 : consumer * kWarpgroupRows, c, k);
         if (k > 0) {
           wgmma_wait_group<1>();
           release(previous);
@@ -189,9 +173,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #endif
       #pragma unroll
       for (int p = 0; p < kStrips; ++p) {
-        const u32 strip = base + kStagingAt + (consumer * SLOTS + slot) * kSlotBytes;
+        const u32 strip = pipeline.slot_at(consumer, slot);
 #if STAGED
-        mbarrier_wait(slot_full(consumer, slot), slot_parity);
+        mbarrier_wait(pipeline.slot_full(consumer, slot), slot_parity);
 #else
         if (warp == 0 && lane == 0) tma_store_wait<SLOTS - 1>();
         named_barrier_sync(1 + consumer, 128);
@@ -249,11 +233,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #if STAGED
           if (SLOTS > 1 && p > 0) {
             tma_store_wait<1>();
-            mbarrier_arrive(slot_empty(consumer, (slot + SLOTS - 1) % SLOTS));
+            mbarrier_arrive(pipeline.slot_empty(consumer, (slot + SLOTS - 1) % SLOTS));
           }
           if (p == kStrips - 1 || SLOTS == 1) {
             tma_store_wait<0>();
-            mbarrier_arrive(slot_empty(consumer, slot));
+            mbarrier_arrive(pipeline.slot_empty(consumer, slot));
           }
 #endif
         }

@@ -42,20 +42,21 @@ __device__ __forceinline__ void wgmma(float (&)[96], u64, u64, int) {}
 
 #include "backends/cuda/kernels/lib/arrivals.cuh"
 #include "backends/cuda/kernels/lib/cluster.cuh"
-#include "backends/cuda/kernels/lib/mbarrier.cuh"
 #include "backends/cuda/kernels/lib/pair.cuh"
-#include "backends/cuda/kernels/lib/smem.cuh"
-#include "backends/cuda/kernels/lib/tma.cuh"
-#include "backends/cuda/kernels/lib/wgmma.cuh"
-#include "backends/cuda/kernels/gemm/gemm_wgmma_args.h"
+#include "backends/cuda/kernels/gemm/gemm_wgmma_pipeline.cuh"
 
 constexpr int kWarpgroupRows = 64, kTileRows = 64 * WARPGROUPS, kThreads = 128 * (WARPGROUPS + 1);
-constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
-constexpr int kStrips = COLUMNS / STRIP, kStripRow = STRIP * 2, kSlotBytes = kWarpgroupRows * kStripRow;
-constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + WARPGROUPS * SLOTS * kSlotBytes;
-constexpr int kAhead = kSteps < STAGES ? kSteps : STAGES;
-constexpr int kMetAt = kBarriersAt + 8 * (2 * STAGES + 2 * WARPGROUPS * SLOTS), kWarps = 4 * WARPGROUPS;
-constexpr int kPartsAt = kMetAt + 8 * 2 * kWarps, kParts = 2 * CLUSTER * kTileRows, kRowAt = kPartsAt + 8 * kParts;
+constexpr int kStrips = COLUMNS / STRIP, kStripRow = STRIP * 2, kWarps = 4 * WARPGROUPS;
+
+struct Shape {
+  enum : int {
+    stages = STAGES, steps = kSteps, rows = kTileRows, columns = COLUMNS, row_bytes = 128,
+    consumers = WARPGROUPS, slots = SLOTS, slot_bytes = kWarpgroupRows * kStripRow
+  };
+};
+typedef WgmmaPipeline<Shape> Pipeline;
+constexpr int kMetAt = Pipeline::kEnd, kPartsAt = kMetAt + 8 * 2 * kWarps, kParts = 2 * CLUSTER * kTileRows;
+constexpr int kRowAt = kPartsAt + 8 * kParts;
 
 __device__ __forceinline__ float2 read_two(u32 address) {
   float2 x;
@@ -67,25 +68,18 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
   extern __shared__ u8 shared[];
   const u32 base = smem_address(shared) + 1023 & ~1023u;
   const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0), lane = threadIdx.x % 32, warp = __shfl_sync(~0u, threadIdx.x / 32 % 4, 0);
-  const u32 barriers = base + kBarriersAt;
-  const auto full = [&](int stage) { return barriers + 8 * stage; };
-  const auto empty = [&](int stage) { return barriers + 8 * (STAGES + stage); };
-  const auto slot_full = [&](int g, int slot) { return barriers + 8 * (2 * STAGES + g * SLOTS + slot); };
-  const auto slot_empty = [&](int g, int slot) { return barriers + 8 * (2 * STAGES + WARPGROUPS * SLOTS + g * SLOTS + slot); };
+  const Pipeline pipeline{base};
   const auto met = [&](int w, int turn) { return base + kMetAt + 8 * (w * 2 + turn); };
   const int block = blockIdx.x % CLUSTER, n0 = block * COLUMNS, step = gridDim.x / CLUSTER;
   const int tiles = (int)((a.m + kTileRows - 1) / kTileRows);
   if (threadIdx.x == 0) {
-    prefetch_tensormap(a.a), prefetch_tensormap(a.b), prefetch_tensormap(a.y);
-    for (int s = 0; s < STAGES; ++s) mbarrier_init(full(s), 1), mbarrier_init(empty(s), 4 * WARPGROUPS * ARRIVING_LANES);
-    for (int g = 0; g < WARPGROUPS; ++g)
-      for (int s = 0; s < SLOTS; ++s) mbarrier_init(slot_full(g, s), 1), mbarrier_init(slot_empty(g, s), 1);
+    pipeline.init(a, 4 * WARPGROUPS * ARRIVING_LANES);
     for (int w = 0; w < 2 * kWarps; ++w) mbarrier_init(met(w / 2, w % 2), CLUSTER * ARRIVING_LANES);
     fence_mbarrier_init();
-    // Weights are constant, so the first ones come while the kernel before still runs.
-    for (int k = 0; k < kAhead; ++k) {
-      mbarrier_expect_tx(full(k), kStageBytes);
-      tma_load_2d(base + k * kStageBytes + kABytes, a.b, k * 64, n0, full(k));
+    for (int k = 0; k < Pipeline::kAhead; ++k) {
+      const u32 stage_b = pipeline.stage_b(k), full_barrier = pipeline.full(k);
+      pipeline.expect(k);
+      tma_load_2d(stage_b, a.b, k * 64, n0, full_barrier);
     }
   }
   // Scale, bias and the row that is added: constants, which no kernel before this one writes.
@@ -102,18 +96,17 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
   enter_persistent();
 
   if (warpgroup == 0) {
-    setmaxnreg_dec<WARPGROUPS == 2 ? 40 : 32>();
+    setmaxnreg_dec<Pipeline::kProducerRegisters>();
     if (warp == 0 && lane == 0) {  // the producer of a and b
       int stage = 0;
       u32 parity = 0;
       for (int tile = blockIdx.x / CLUSTER; tile < tiles; tile += step)
         for (int k = 0; k < kSteps; ++k) {
-          if (k >= kAhead || tile != blockIdx.x / CLUSTER) {
-            mbarrier_wait(empty(stage), parity ^ 1);
-            mbarrier_expect_tx(full(stage), kStageBytes);
-            tma_load_2d(base + stage * kStageBytes + kABytes, a.b, k * 64, n0, full(stage));
+          if (k >= Pipeline::kAhead || tile != blockIdx.x / CLUSTER) {
+            pipeline.refill(stage, parity);
+            tma_load_2d(pipeline.stage_b(stage), a.b, k * 64, n0, pipeline.full(stage));
           }
-          tma_load_2d(base + stage * kStageBytes, a.a, k * 64, tile * kTileRows, full(stage));
+          tma_load_2d(pipeline.stage_a(stage), a.a, k * 64, tile * kTileRows, pipeline.full(stage));
           if (++stage == STAGES) stage = 0, parity ^= 1;
         }
     }
@@ -123,15 +116,13 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
       for (int tile = blockIdx.x / CLUSTER; tile < tiles; tile += step, parity ^= 1)
         for (int p = 0; p < kStrips; ++p)
           for (int g = 0; g < WARPGROUPS; ++g) {
-            mbarrier_wait(slot_empty(g, p), parity ^ 1);
-            mbarrier_expect_tx(slot_full(g, p), kSlotBytes);
-            tma_load_2d(base + kStagingAt + (g * SLOTS + p) * kSlotBytes, a.r, n0 + p * STRIP, tile * kTileRows + g * kWarpgroupRows,
-                        slot_full(g, p));
+            pipeline.refill_slot(g, p, parity);
+            tma_load_2d(pipeline.slot_at(g, p), a.r, n0 + p * STRIP, tile * kTileRows + g * kWarpgroupRows, pipeline.slot_full(g, p));
           }
     }
 #endif
   } else {
-    setmaxnreg_inc<WARPGROUPS == 2 ? 232 : 160>();
+    setmaxnreg_inc<Pipeline::kConsumerRegisters>();
     const int consumer = warpgroup - 1, consumer_warp = consumer * 4 + warp, row = warp * 16 + lane / 4;
     int stage = 0, turn = 0;
     u32 parity = 0, slot_parity = 0, met_parity = 0;
@@ -139,28 +130,22 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
       float c[1][COLUMNS / 2];
       int previous = 0;
       for (int k = 0; k < kSteps; ++k) {
-        mbarrier_wait(full(stage), parity);
-        const u64 da = smem_descriptor(base + stage * kStageBytes + consumer * kWarpgroupRows * 128);
-        const u64 db = smem_descriptor(base + stage * kStageBytes + kABytes);
-        wgmma_fence();
-        #pragma unroll
-        for (int s = 0; s < 4; ++s) wgmma(c[0], da + s * 2, db + s * 2, s > 0 || k > 0);
-        wgmma_commit_group();
+        pipeline.multiply(stage, parity, consumer * kWarpgroupRows, c, k);
         if (k > 0) {
           wgmma_wait_group<1>();
-          if (arrives(lane)) mbarrier_arrive(empty(previous));
+          if (arrives(lane)) mbarrier_arrive(pipeline.empty(previous));
         }
         previous = stage;
         if (++stage == STAGES) stage = 0, parity ^= 1;
       }
       wgmma_wait_group<0>();
-      if (arrives(lane)) mbarrier_arrive(empty(previous));
+      if (arrives(lane)) mbarrier_arrive(pipeline.empty(previous));
       wgmma_fence_operand(c[0]);
 
       const int m0 = tile * kTileRows + consumer * kWarpgroupRows;
       const auto place_of = [&](int p, int j) {
         const int piece = j ^ row * kStripRow / 128 & STRIP / 8 - 1;   // as TMA permutes them
-        return base + kStagingAt + (consumer * SLOTS + p) * kSlotBytes + row * kStripRow + (piece << 4) + lane % 4 * 4;
+        return pipeline.slot_at(consumer, p) + row * kStripRow + (piece << 4) + lane % 4 * 4;
       };
       const auto constants_of = [&](int which, int p, int j) {
         return read_two(base + kRowAt + 4 * (which * COLUMNS + p * STRIP + j * 8 + lane % 4 * 2));
@@ -173,7 +158,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
       #pragma unroll
       for (int p = 0; p < kStrips; ++p) {
 #if STAGED
-        mbarrier_wait(slot_full(consumer, p), slot_parity);
+        mbarrier_wait(pipeline.slot_full(consumer, p), slot_parity);
 #endif
         #pragma unroll
         for (int j = 0; j < STRIP / 8; ++j) {
@@ -199,7 +184,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
       fence_proxy_async();
       named_barrier_sync(1 + consumer, 128);
       if (warp == 0 && lane == 0 && m0 < a.m)
-        for (int p = 0; p < kStrips; ++p) tma_store_2d(base + kStagingAt + (consumer * SLOTS + p) * kSlotBytes, a.s, n0 + p * STRIP, m0);
+        for (int p = 0; p < kStrips; ++p) tma_store_2d(pipeline.slot_at(consumer, p), a.s, n0 + p * STRIP, m0);
 #endif
       #pragma unroll
       for (int h = 0; h < 2; ++h) {
@@ -265,12 +250,12 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
         fence_proxy_async();
         named_barrier_sync(1 + consumer, 128);
         if (warp == 0 && lane == 0 && m0 < a.m)
-          tma_store_2d(base + kStagingAt + (consumer * SLOTS + p) * kSlotBytes, a.y, n0 + p * STRIP, m0);
+          tma_store_2d(pipeline.slot_at(consumer, p), a.y, n0 + p * STRIP, m0);
       }
 #if STAGED
       if (warp == 0 && lane == 0) {
         tma_store_wait<0>();
-        for (int p = 0; p < kStrips; ++p) mbarrier_arrive(slot_empty(consumer, p));
+        for (int p = 0; p < kStrips; ++p) mbarrier_arrive(pipeline.slot_empty(consumer, p));
       }
       slot_parity ^= 1;
 #endif
