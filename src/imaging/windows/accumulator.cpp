@@ -195,11 +195,11 @@ void Accumulator::finish_row(std::int64_t z, std::int64_t row, const Finish& how
   const float* const divisors = divisor_row(from, count, scratch.divisors);
   for (std::int64_t c = 0; c < channels_; ++c) {
     float* const target = how.plain() ? reinterpret_cast<float*>(to.data) + c * to.channel_stride + image_row * count
-                                      : scratch.values.data() + c * count;
+                                      : scratch.row.means.data() + c * count;
     blend_kernels().divide(sums(c, z) + from, divisors, target, count);
   }
   if (!how.plain())
-    finish_rows(how, scratch.values, channels_, count, to.data + image_row * count * byte_size(how.dtype(channels_), 1),
+    finish_rows(how, scratch.row, channels_, count, to.data + image_row * count * byte_size(how.dtype(channels_), 1),
                 to.channel_stride);
 }
 
@@ -221,8 +221,7 @@ void Accumulator::finish_rings(std::int64_t begin, std::int64_t end, const Finis
   std::vector<Scratch> scratch(static_cast<std::size_t>(parallel.workers()));
   for (Scratch& one : scratch) {
     one.divisors.row.resize(static_cast<std::size_t>(axes_.back().padded));
-    if (!how.plain())
-      one.values.resize(static_cast<std::size_t>(channels_ * (axes_.back().crop_end - axes_.back().crop_begin)));
+    if (!how.plain()) one.row.reserve(channels_, axes_.back().crop_end - axes_.back().crop_begin);
   }
   parallel.for_each((end - begin) * parts, [&](std::int64_t part, int worker) {
     Scratch& own = scratch[static_cast<std::size_t>(worker)];

@@ -60,7 +60,11 @@ class Accumulator {
   void add_weights(std::int64_t plane);
   void find_maps(std::int64_t z, Divisors& divisors) const;
   const float* divisor_row(std::int64_t at, std::int64_t count, Divisors& divisors) const;
-  struct Scratch { Divisors divisors; std::vector<float> values; };   // of a thread
+  struct Scratch {                          // of a thread
+    Divisors divisors;
+    std::vector<float> values;
+    RowValues row;
+  };
   void finish_row(std::int64_t z, std::int64_t row, const Finish& how, const PlaneTarget& to, Scratch& scratch) const;
   void finish_rings(std::int64_t begin, std::int64_t end, const Finish& how, const PlaneTarget& to, Parallel& parallel);
 
