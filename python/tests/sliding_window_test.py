@@ -160,6 +160,15 @@ class Stitching(Case):
         self.assertEqual((asked.min(), asked.max()), (1, 1))
         return [outputs[i] for i in range(len(outputs))]
 
+    def test_a_source_of_another_shape_or_type(self):
+        images = np.zeros((1, 2, 9, 7), 'f4')
+        windows = _native.SlidingWindow((9, 7), 4)
+        for region, given in ((np.zeros((2, 1, 6), 'f4'), r'f32\[2x1x6\]'), (np.zeros((1, 1, 7), 'f4'), r'f32\[1x1x7\]'),
+                              (np.zeros((2, 1, 7), 'u1'), r'u8\[2x1x7\]')):
+            with self.assertRaisesRegex(Exception, f'the source gave {given}, expected f32.2x1x7.'):
+                _native.sweep(windows, lambda *_, region=region: region, images.shape, images.dtype,
+                              lambda windows, first: np.array(windows), lambda *_: lambda *_: None)
+
     def test_types_of_images(self):
         predict = masks(np.random.default_rng(1), (4, 4), [2])
         for dtype in ('u1', 'u2', 'i2', 'i4', 'f2', 'f4', 'f8'):
