@@ -116,6 +116,26 @@ class Stitching(Case):
                     self.assertEqual([y.tobytes() for y in stitched(images, predict, windows, batch=batch, threads=threads)], first)
                     self.assertEqual([y.tobytes() for y in self.swept(images, predict, windows, chunk=threads, window_batch=batch)], first)
 
+    def test_into_the_callers_arrays(self):
+        _, images, roi, options, padding, predict = configuration(3)
+        windows = _native.SlidingWindow(images.shape[2:], roi, padding_mode=padding, **options)
+        expected = _native.infer(windows, images, batched(predict))
+        out = [np.full_like(y, np.nan) for y in expected]
+        given = _native.infer(windows, images, batched(predict), out=out)
+        self.assertTrue(all(mine is one for mine, one in zip(given, out, strict=True)))
+        for mine, right in zip(out, expected, strict=True):
+            np.testing.assert_array_equal(mine, right)
+            mine.fill(0)
+        stitched(images, predict, windows, out=out)
+        for mine, right in zip(out, expected, strict=True):
+            np.testing.assert_array_equal(mine, right)
+        read_only = [y.copy() for y in expected]
+        read_only[0].flags.writeable = False
+        for bad, message in ((read_only, 'writable'), ([y.astype(np.float64) for y in out], 'expected f32'),
+                             ([y[..., ::2] for y in out], 'out: array 0'), ([*out, out[0]], 'expected one for each')):
+            with self.assertRaisesRegex(Exception, message):
+                _native.infer(windows, images, batched(predict), out=bad)
+
     def swept(self, images, predict, windows, **options):
         """By a source and a sink of planes; each plane is asked for once, and each is written once."""
         asked, outputs = np.zeros((len(images), images.shape[2]), int), {}
@@ -139,6 +159,15 @@ class Stitching(Case):
         _native.sweep(windows, read, images.shape, images.dtype, batched(predict), open_output, **options)
         self.assertEqual((asked.min(), asked.max()), (1, 1))
         return [outputs[i] for i in range(len(outputs))]
+
+    def test_a_source_of_another_shape_or_type(self):
+        images = np.zeros((1, 2, 9, 7), 'f4')
+        windows = _native.SlidingWindow((9, 7), 4)
+        for region, given in ((np.zeros((2, 1, 6), 'f4'), r'f32\[2x1x6\]'), (np.zeros((1, 1, 7), 'f4'), r'f32\[1x1x7\]'),
+                              (np.zeros((2, 1, 7), 'u1'), r'u8\[2x1x7\]')):
+            with self.assertRaisesRegex(Exception, f'the source gave {given}, expected f32.2x1x7.'):
+                _native.sweep(windows, lambda *_, region=region: region, images.shape, images.dtype,
+                              lambda windows, first: np.array(windows), lambda *_: lambda *_: None)
 
     def test_types_of_images(self):
         predict = masks(np.random.default_rng(1), (4, 4), [2])

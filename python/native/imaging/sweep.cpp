@@ -61,6 +61,20 @@ class PySource final : public ImageSource {
   std::int64_t chunk_;
 };
 
+// Images in memory, which are read in place.
+class TensorSource final : public ImageSource {
+ public:
+  explicit TensorSource(Tensor images) : images_(std::move(images)) {}
+  Shape shape() const override { return images_.shape(); }
+  DType dtype() const override { return images_.dtype(); }
+  void read(std::int64_t, std::span<const std::int64_t>, std::span<const std::int64_t>, void*) override {
+  }  // memory() is there
+  const void* memory() const override { return images_.raw(); }
+
+ private:
+  Tensor images_;
+};
+
 // Two functions of Python's: one learns type and shape and gives the other, which takes planes.
 class PySink final : public ImageSink {
  public:
@@ -120,13 +134,14 @@ struct PySweep {
 
 nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::handle predictor, std::int64_t window_batch,
                        nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
-                       int threads, nb::handle progress) {
-  const Tensor tensor = tensor_of(images, "images");
+                       int threads, nb::handle progress, nb::handle out) {
+  TensorSource source(tensor_of(images, "images"));
+  ArraySinks sinks(out);
   const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads}), window_batch, dtype,
                      progress);
-  std::vector<Tensor> outputs;
-  call.run([&](const auto& with) { outputs = infer(windows, tensor, with, call.options); });
-  return own_arrays(outputs);
+  const MakeSink make = [&](std::size_t output) { return sinks.make(output); };
+  call.run([&](const auto& with) { sweep(windows, source, with, make, call.options); });
+  return sinks.arrays();
 }
 
 void sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle shape, nb::handle source_dtype,
@@ -146,9 +161,9 @@ void bind_sweep(nb::module_& m) {
   m.def("infer", &infer_windows, nb::arg("windows"), nb::arg("images"), nb::arg("predictor"),
         nb::arg("window_batch") = 4, nb::kw_only(), nb::arg("dtype").none() = nb::none(),
         nb::arg("activation") = "none", nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
-        nb::arg("progress").none() = nb::none(),
+        nb::arg("progress").none() = nb::none(), nb::arg("out").none() = nb::none(),
         "Images [image, channel, spatial...] through an engine or a function of (windows, first), in windows: a list "
-        "of arrays.");
+        "of arrays, those of `out` where it is given, which share no memory with the images.");
   m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"),
         nb::arg("predictor"), nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none",

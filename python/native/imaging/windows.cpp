@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "native/errors.h"
 #include "native/long_call.h"
 #include "native/options/values.h"
 
@@ -58,24 +59,42 @@ nb::object cut(const SlidingWindow& windows, nb::handle images, std::int64_t fir
   return made;
 }
 
-// Sinks of a stitcher for Python: tensors that become arrays.
+// One output's memory: a new tensor, or the array that a view shows.
 class ArraySink final : public ImageSink {
  public:
-  void open(DType dtype, const Shape& shape) override { tensor = Tensor(dtype, shape); }
+  ArraySink(std::size_t output, const ArrayView* view, std::shared_ptr<Tensor> made)
+      : output_(output), view_(view), made_(std::move(made)) {}
+  void open(DType dtype, const Shape& shape) override {
+    if (view_ == nullptr) {
+      *made_ = Tensor(dtype, shape);
+      return;
+    }
+    const Shape given(view_->extents().begin(), view_->extents().end());
+    const bool fits = view_->dtype == dtype && given == shape && view_->dense && !view_->odd && !view_->read_only;
+    if (fits && !view_->on_gpu()) return;
+    const Locked locked;
+    raise_error(ErrorKind::invalid_argument,
+                  "out: array " + std::to_string(output_) + " is " + std::string(name(view_->dtype)) + "[" +
+                      text(given) + "]; expected " + std::string(name(dtype)) + "[" + text(shape) +
+                      "], writable, dense and row major in the host's memory");
+  }
   void write(std::int64_t, std::span<const std::int64_t>, std::span<const std::int64_t>, const void*) override {
   }  // memory() is there
-  void* memory() override { return tensor.mutable_raw(); }
-  Tensor tensor;
+  void* memory() override { return view_ != nullptr ? view_->data : made_->mutable_raw(); }
+
+ private:
+  std::size_t output_;
+  const ArrayView* view_;
+  std::shared_ptr<Tensor> made_;
 };
 
 struct PyStitcher {
-  std::vector<std::shared_ptr<ArraySink>> sinks;
+  ArraySinks sinks;
   WindowStitcher stitcher;
 
-  PyStitcher(const SlidingWindow& windows, std::int64_t images, const StitchOptions& options)
-      : stitcher(
-            windows, images, [this](std::size_t) { return sinks.emplace_back(std::make_shared<ArraySink>()); },
-            options) {}
+  PyStitcher(const SlidingWindow& windows, std::int64_t images, const StitchOptions& options, nb::handle out)
+      : sinks(out),
+        stitcher(windows, images, [this](std::size_t output) { return sinks.make(output); }, options) {}
   void add(nb::handle outputs, nb::handle weights) {
     const std::vector<Tensor> given = tensors_of(outputs, "output");
     const Tensor map = weights.is_none() ? Tensor() : tensor_of(weights, "weights");
@@ -83,9 +102,7 @@ struct PyStitcher {
   }
   nb::list finish() {
     stitcher.finish();
-    std::vector<Tensor> tensors;
-    for (const std::shared_ptr<ArraySink>& sink : sinks) tensors.push_back(sink->tensor);
-    return own_arrays(tensors);
+    return sinks.arrays();
   }
 };
 
@@ -94,6 +111,36 @@ struct PyStitcher {
 StitchOptions stitch_options(const PyStitchOptions& given) {
   return {parse_output_activation(given.activation), parse_output_reduction(given.reduce), given.threshold,
           given.threads};
+}
+
+ArraySinks::ArraySinks(nb::handle out) {
+  if (out.is_none()) return;
+  if (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()))
+    for (const nb::handle one : out) given_.push_back(nb::borrow(one));
+  else given_.push_back(nb::borrow(out));
+  views_.resize(given_.size());
+  for (std::size_t i = 0; i < given_.size(); ++i) read_array(views_[i], given_[i], "out: array " + std::to_string(i));
+}
+
+std::shared_ptr<ImageSink> ArraySinks::make(std::size_t output) {
+  if (!given_.empty() && output >= given_.size()) {
+    const Locked locked;
+    raise_error(ErrorKind::invalid_argument, "out has " + std::to_string(given_.size()) +
+                                                 " arrays, the predictor gives more outputs: expected one for each");
+  }
+  const std::shared_ptr<Tensor>& made = made_.emplace_back(std::make_shared<Tensor>());
+  return std::make_shared<ArraySink>(output, given_.empty() ? nullptr : &views_[output], made);
+}
+
+nb::list ArraySinks::arrays() const {
+  if (!given_.empty() && given_.size() != made_.size())
+    raise_error(ErrorKind::invalid_argument, "out has " + std::to_string(given_.size()) +
+                                                 " arrays, the predictor gives " + std::to_string(made_.size()) +
+                                                 " outputs: expected one for each");
+  nb::list arrays;
+  for (std::size_t i = 0; i < made_.size(); ++i)
+    arrays.append(given_.empty() ? own_array(*made_[i]) : given_[i]);
+  return arrays;
 }
 
 nb::object own_array(const Tensor& tensor) {
@@ -142,17 +189,19 @@ void bind_windows(nb::module_& m) {
       .def(
           "__init__",
           [](PyStitcher* self, const SlidingWindow& windows, std::int64_t images, const std::string& activation,
-             const std::string& reduce, double threshold, int threads) {
-            new (self) PyStitcher(windows, images, stitch_options({activation, reduce, threshold, threads}));
+             const std::string& reduce, double threshold, int threads, nb::handle out) {
+            new (self) PyStitcher(windows, images, stitch_options({activation, reduce, threshold, threads}), out);
           },
           nb::arg("windows"), nb::arg("images") = 1, nb::kw_only(), nb::arg("activation") = "none",
-          nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0)
+          nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
+          nb::arg("out").none() = nb::none(),
+          "out: an array [image, channel, spatial...] for each output, which is filled in place of a new one.")
       .def("add", &PyStitcher::add, nb::arg("outputs"), nb::arg("weights").none() = nb::none(),
            "Predictions of the next windows: an array [windows, channel, spatial...], or a sequence of them, one for "
            "each output.")
       .def_prop_ro("added", [](const PyStitcher& s) { return s.stitcher.added(); })
       .def("finish", &PyStitcher::finish,
-           "A list of NumPy's arrays [image, channel, spatial...], one for each output.");
+           "A list of arrays [image, channel, spatial...], one for each output: NumPy's, or those of `out`.");
 }
 
 void bind_imaging(nb::module_& m) {

@@ -1,6 +1,7 @@
 // Sliding windows as Python has them, for the files of this room.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "native/arrays/arrays.h"
@@ -20,6 +21,18 @@ nb::object own_array(const Tensor& tensor);
 nb::list own_arrays(const std::vector<Tensor>& tensors);
 // A sequence of arrays, or one alone. `what` names them in refusals ("output").
 std::vector<Tensor> tensors_of(nb::handle arrays, const std::string& what);
+
+// Memory of outputs: new, or the caller's arrays, which are filled in place.
+class ArraySinks {
+ public:
+  explicit ArraySinks(nb::handle out);   // None, an array, or a sequence of them
+  std::shared_ptr<ImageSink> make(std::size_t output);   // needs no lock
+  nb::list arrays() const;               // of all outputs
+ private:
+  std::vector<nb::object> given_;
+  std::vector<ArrayView> views_;
+  std::vector<std::shared_ptr<Tensor>> made_;
+};
 
 void bind_windows(nb::module_& m);
 void bind_sweep(nb::module_& m);

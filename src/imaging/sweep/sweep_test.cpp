@@ -1,6 +1,8 @@
 // sweep() and infer() beside a restatement in double: predictors depend on the place in the window.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <cmath>
 #include <random>
 
@@ -150,6 +152,47 @@ TEST(Sweep, PlanesAreAskedForOnceAndGiveTheBitsOfMemory) {
       ASSERT_TRUE(
           std::equal(sink->images.data<float>(), sink->images.data<float>() + expected.size(), expected.data<float>()));
     }
+}
+
+// Planes of nothing, from nowhere to nowhere: what grows is the sweep's own.
+class EmptySource final : public ImageSource {
+ public:
+  explicit EmptySource(std::int64_t planes) : shape_{1, 1, planes, 256, 256} {}
+  Shape shape() const override { return shape_; }
+  DType dtype() const override { return DType::u8; }
+  void read(std::int64_t, std::span<const std::int64_t>, std::span<const std::int64_t> extent, void* to) override {
+    std::fill_n(static_cast<std::uint8_t*>(to), element_count(extent), std::uint8_t{1});
+  }
+
+ private:
+  Shape shape_;
+};
+class EmptySink final : public ImageSink {
+ public:
+  void open(DType, const Shape&) override {}
+  void write(std::int64_t, std::span<const std::int64_t>, std::span<const std::int64_t>, const void*) override {}
+};
+
+// The process' peak so far, in bytes.
+std::int64_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+TEST(Sweep, MemoryDoesNotGrowWithTheLength) {
+  const auto go = [](std::int64_t planes) {
+    const SlidingWindow windows({planes, 256, 256}, {.roi = {16, 128, 128}, .overlap = {0.25}});
+    EmptySource source(planes);
+    const Tensor answer(DType::f32, {1, 4, 16, 128, 128});
+    sweep(windows, source, [&](const Tensor&, std::int64_t) { return std::vector<Tensor>{answer}; },
+          [](std::size_t) { return std::make_shared<EmptySink>(); },
+          {.stitch = {.reduction = OutputReduction::argmax, .threads = 1}, .window_batch = 1});
+  };
+  go(64);
+  const std::int64_t before = peak_memory();
+  go(192);   // whose image has 8 MiB more, and whose means 128 MiB
+  EXPECT_LT(peak_memory() - before, 4 << 20);
 }
 
 TEST(Sweep, WhatGoesWrongIsNamed) {

@@ -7,6 +7,7 @@
 
 #include "base/threads/parallel.h"
 #include "windows/axis.h"
+#include "windows/blend_kernels.h"
 #include "windows/finish.h"
 
 namespace tenfold::windows {
@@ -38,19 +39,34 @@ class Accumulator {
  private:
   struct Box { std::int64_t begin, end; };
   Box box(std::size_t axis, std::size_t index) const;   // of a window, what counts
-  // Of a window's coordinates, the first that no window before it on the axis has.
+  // Of a window's coordinates, the first that no window before it on the axis has, and the first that the next one has.
   std::int64_t fresh(std::size_t axis, std::size_t index) const;
-  // `fresh_plane`: windows that begin at another plane have not added to it.
+  std::int64_t last(std::size_t axis, std::size_t index) const;
+  struct Divisors {                         // of a plane, of a thread
+    std::vector<const float*> maps;         // planes of `weight_sums_`, whose sum divides
+    std::vector<float> row;
+    bool positive = true;                   // so far
+  };
+  // `fresh_plane`: windows that begin at another plane have not added to it. `divisors`: none adds to it later, so sums
+  // become means with the last window of this one; null: they remain sums.
   void add_plane(float* sums, const float* values, const float* weights, const std::vector<std::size_t>& at,
-                 bool fresh_plane) const;
-  float* sums(std::int64_t channel, std::int64_t z) {   // of a plane of the padded output
+                 bool fresh_plane, Divisors* divisors) const;
+  void add_last_rows(AddRows rows, std::int64_t at, Divisors& divisors) const;
+  float* sums(std::int64_t channel, std::int64_t z) const {   // of a plane of the padded output
     if (in_place_ != nullptr) return in_place_ + (channel * axes_[0].padded + z) * section_;
-    return sums_.mutable_data<float>() + (channel * axes_[0].roi + z % axes_[0].roi) * section_;
+    return ring_ + (channel * axes_[0].roi + z % axes_[0].roi) * section_;
   }
+  void sum_weights(Parallel& parallel);
   void add_weights(std::int64_t plane);
-  const float* divisor_row(std::int64_t z, std::int64_t row, std::vector<float>& scratch) const;
-  struct Scratch { std::vector<float> divisors, means; };   // of a thread
-  float finish_row(std::int64_t z, std::int64_t row, const Finish& how, const PlaneTarget& to, Scratch& scratch);
+  void find_maps(std::int64_t z, Divisors& divisors) const;
+  const float* divisor_row(std::int64_t at, std::int64_t count, Divisors& divisors) const;
+  struct Scratch {                          // of a thread
+    Divisors divisors;
+    std::vector<float> values;
+    RowValues row;
+  };
+  void finish_row(std::int64_t z, std::int64_t row, const Finish& how, const PlaneTarget& to, Scratch& scratch) const;
+  void finish_rings(std::int64_t begin, std::int64_t end, const Finish& how, const PlaneTarget& to, Parallel& parallel);
 
   std::vector<OutputAxis> axes_;
   std::int64_t channels_, section_ = 1, window_section_ = 1;   // voxels of a plane, of the output and of a window
@@ -58,8 +74,10 @@ class Accumulator {
   // [channel, plane, section...], and [plane, section...]: what all windows that begin at one plane add to the
   // divisors, plane by plane from there. It is the same wherever they begin.
   Tensor sums_, weight_sums_;
+  float* ring_ = nullptr;                   // `sums_`
   float* in_place_ = nullptr;
-  bool weighed_ = false;
+  bool surely_positive_ = false;            // all divisors, since all of `weight_sums_` are
+  bool positive_ = true;                    // all divisors that were needed so far
 };
 
 }  // namespace tenfold::windows

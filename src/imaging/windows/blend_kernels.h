@@ -13,12 +13,16 @@ struct AddRows {
   const float* weights;   // null: one
   std::int64_t sums_stride, values_stride, rows, count;
   std::int64_t fresh;   // from here on in a row, nothing was added before: sums are overwritten. `count`: nowhere
+  std::int64_t last = 0;   // up to here in a row, nothing is added later: sums become means. 0: nowhere
+  // The sum of both divides: rows `sums_stride` apart. The second may be null.
+  const float* divisors[2] = {nullptr, nullptr};
 };
 
 struct BlendKernels {
   void (*add)(const AddRows& rows);   // sums += values * weights; the product is rounded before it is added
-  // to = sums / weights, also in place. Gives the least weight.
-  float (*divide)(const float* sums, const float* weights, float* to, std::int64_t count);
+  // to = sums / weights, also in place.
+  void (*divide)(const float* sums, const float* weights, float* to, std::int64_t count);
+  bool (*positive)(const float* values, std::int64_t count);   // all of them
 };
 
 const BlendKernels& blend_kernels();   // of this processor

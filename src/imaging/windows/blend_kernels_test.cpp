@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace tenfold::windows {
@@ -34,15 +35,50 @@ TEST(BlendKernels, AddRowsAsWritten) {
     }
 }
 
-TEST(BlendKernels, DivideGivesTheLeastWeight) {
+// Sums of up to two divisors; the same as adding first and dividing then.
+TEST(BlendKernels, TheLastSumsBecomeMeans) {
+  const std::int64_t rows = 3, count = 41, stride = 45;
+  const std::vector<float> values = some(static_cast<std::size_t>(rows * count), 1);
+  std::vector<float> first = some(static_cast<std::size_t>(rows * stride), 6), second = some(first.size(), 7);
+  for (float& d : first) d = d * d + 1;
+  for (float& d : second) d = d * d;
+  for (const std::int64_t last : {11, 25, 41})
+    for (const std::int64_t fresh : {0, 20, 41})
+      for (const bool both : {false, true}) {
+        std::vector<float> sums = some(first.size(), 3), expected = sums;
+        AddRows add{expected.data(), values.data(), nullptr, stride, count, rows, count, fresh};
+        blend_kernels().add(add);
+        for (std::int64_t i = 0; i < rows * stride; ++i)
+          if (i % stride < last) {
+            const auto at = static_cast<std::size_t>(i);
+            expected[at] /= both ? first[at] + second[at] : first[at];
+          }
+        add.sums = sums.data(), add.last = last;
+        add.divisors[0] = first.data(), add.divisors[1] = both ? second.data() : nullptr;
+        blend_kernels().add(add);
+        EXPECT_EQ(sums, expected) << last << ' ' << fresh;
+      }
+}
+
+TEST(BlendKernels, DivideAlsoInPlace) {
   const std::vector<float> sums = some(37, 4);
   std::vector<float> weights = some(37, 5), means(37);
-  weights[21] = -9;
-  EXPECT_EQ(blend_kernels().divide(sums.data(), weights.data(), means.data(), 37), -9);
+  blend_kernels().divide(sums.data(), weights.data(), means.data(), 37);
   for (std::size_t i = 0; i < 37; ++i) EXPECT_EQ(means[i], sums[i] / weights[i]);
   std::vector<float> in_place = sums;
   blend_kernels().divide(in_place.data(), weights.data(), in_place.data(), 37);
   EXPECT_EQ(in_place, means);
+}
+
+TEST(BlendKernels, OneThatIsNotPositiveIsFound) {
+  std::vector<float> values(37, 0.5f);
+  EXPECT_TRUE(blend_kernels().positive(values.data(), 37));
+  for (const std::size_t at : {0, 21, 36})
+    for (const float bad : {0.0f, -1.0f, std::numeric_limits<float>::quiet_NaN()}) {
+      values[at] = bad;
+      EXPECT_FALSE(blend_kernels().positive(values.data(), 37));
+      values[at] = 0.5f;
+    }
 }
 
 }  // namespace

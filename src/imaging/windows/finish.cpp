@@ -1,6 +1,7 @@
 // Activations and reductions over a row of voxels of all channels.
 #include "windows/finish.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -17,9 +18,12 @@ void sigmoid(std::vector<float>& values) {
 }
 
 // The largest value over channels is taken off first, so that no exponential overflows.
-void softmax(float* values, std::int64_t channels, std::int64_t count) {
-  std::vector<float> largest(static_cast<std::size_t>(count), -std::numeric_limits<float>::infinity());
-  std::vector<float> sums(static_cast<std::size_t>(count));
+void softmax(RowValues& row, std::int64_t channels, std::int64_t count) {
+  float* const values = row.means.data();
+  std::vector<float>& largest = row.largest;
+  std::vector<float>& sums = row.sums;
+  std::fill_n(largest.begin(), count, -std::numeric_limits<float>::infinity());
+  std::fill_n(sums.begin(), count, 0.0f);
   for (std::int64_t c = 0; c < channels; ++c)
     for (std::int64_t i = 0; i < count; ++i)
       largest[static_cast<std::size_t>(i)] = std::fmax(largest[static_cast<std::size_t>(i)], values[c * count + i]);
@@ -35,9 +39,11 @@ void softmax(float* values, std::int64_t channels, std::int64_t count) {
 
 // NaN is the largest of all, as in NumPy and torch.
 template <class Label>
-void argmax(const float* values, std::int64_t channels, std::int64_t count, std::byte* to) {
+void argmax(RowValues& row, std::int64_t channels, std::int64_t count, std::byte* to) {
   Label* const labels = reinterpret_cast<Label*>(to);
-  std::vector<float> best(values, values + count);
+  const float* const values = row.means.data();
+  std::vector<float>& best = row.largest;
+  std::copy_n(values, count, best.begin());
   for (std::int64_t i = 0; i < count; ++i) labels[i] = 0;
   for (std::int64_t c = 1; c < channels; ++c)
     for (std::int64_t i = 0; i < count; ++i) {
@@ -57,16 +63,16 @@ DType Finish::dtype(std::int64_t channels) const {
   return DType::u16;
 }
 
-void finish_rows(const Finish& how, std::vector<float>& values, std::int64_t channels, std::int64_t count,
-                 std::byte* to, std::int64_t stride) {
-  if (how.activation == OutputActivation::sigmoid) sigmoid(values);
-  if (how.activation == OutputActivation::softmax) softmax(values.data(), channels, count);
+void finish_rows(const Finish& how, RowValues& values, std::int64_t channels, std::int64_t count, std::byte* to,
+                 std::int64_t stride) {
+  if (how.activation == OutputActivation::sigmoid) sigmoid(values.means);
+  if (how.activation == OutputActivation::softmax) softmax(values, channels, count);
   if (how.reduction == OutputReduction::argmax) {
-    if (how.dtype(channels) == DType::u8) return argmax<std::uint8_t>(values.data(), channels, count, to);
-    return argmax<std::uint16_t>(values.data(), channels, count, to);
+    if (how.dtype(channels) == DType::u8) return argmax<std::uint8_t>(values, channels, count, to);
+    return argmax<std::uint16_t>(values, channels, count, to);
   }
   for (std::int64_t c = 0; c < channels; ++c) {
-    const float* const from = values.data() + c * count;
+    const float* const from = values.means.data() + c * count;
     if (how.reduction == OutputReduction::none) {
       std::memcpy(to + c * stride * static_cast<std::int64_t>(sizeof(float)), from,
                   static_cast<std::size_t>(count) * sizeof(float));

@@ -25,8 +25,17 @@ struct PlaneTarget {
   std::int64_t first_plane = 0;      // of the image, which lies at `data`
 };
 
-// `values`: [channel, count], which are changed. Writes row by row, `stride` elements between channels.
-void finish_rows(const Finish& how, std::vector<float>& values, std::int64_t channels, std::int64_t count,
-                 std::byte* to, std::int64_t stride);
+// The memory that a thread needs for rows, kept from one to the next.
+struct RowValues {
+  void reserve(std::int64_t channels, std::int64_t count) {
+    means.resize(static_cast<std::size_t>(channels * count));
+    largest.resize(static_cast<std::size_t>(count)), sums.resize(static_cast<std::size_t>(count));
+  }
+  std::vector<float> means;           // [channel, count]
+  std::vector<float> largest, sums;   // over channels
+};
+// Of `values.means`, which are changed. Writes row by row, `stride` elements between channels.
+void finish_rows(const Finish& how, RowValues& values, std::int64_t channels, std::int64_t count, std::byte* to,
+                 std::int64_t stride);
 
 }  // namespace tenfold::windows
