@@ -20,10 +20,11 @@ def main(path):
              (('the wheel', packed, MOST), ('what it installs', installed, MOST_INSTALLED)) if size > most]
     libraries = [os.path.basename(f) for f in files if re.search(r'\.so(\.|$)', f)]
     wrong += [f'{name} is there twice' for name in set(libraries) if libraries.count(name) > 1]
-    wrong += [f'{name} is not ours' for name in libraries if not re.match(r'(libtenfold(-builder|-text|-imaging)?\.so\.0|_native\..*so)$', name)]
+    ours = re.compile(r'(libtenfold(-builder|-text|-imaging)?\.so\.0|_native\..*so)$')
+    wrong += [f'{name} is not ours' for name in libraries if not ours.match(name)]
     wanted = ('tenfold/libtenfold.so.0', 'tenfold/libtenfold-builder.so.0', 'tenfold/libtenfold-text.so.0',
-              'tenfold/libtenfold-imaging.so.0', 'tenfold/bin/tenfold', 'tenfold/bin/tenfold-nvrtc', 'tenfold/py.typed', 'tenfold/_native.pyi', 'tenfold/_options.pyi',
-              'tenfold/include/tenfold/plugin_abi.h')
+              'tenfold/libtenfold-imaging.so.0', 'tenfold/bin/tenfold', 'tenfold/bin/tenfold-nvrtc', 'tenfold/py.typed',
+              'tenfold/_native.pyi', 'tenfold/_options.pyi', 'tenfold/include/tenfold/plugin_abi.h')
     wrong += [f'{name} is missing' for name in wanted if name not in files]
     sys.exit('\n'.join(wrong) or None)   # an empty text would be a failure
 

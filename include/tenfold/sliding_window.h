@@ -1,16 +1,17 @@
-// Sliding windows: a network of small inputs over images and volumes of any size, whose overlapping outputs are blended.
+// Sliding windows: a network of small inputs over images and volumes of any size, whose overlapping outputs are
+// blended.
 //
 //   tenfold::SlidingWindow windows({600, 512, 512}, {.roi = {64, 64, 64}, .mode = tenfold::WindowMode::gaussian});
 //   std::vector<tenfold::Tensor> outputs = tenfold::infer(windows, image, engine);   // image: f32[1, 1, 600, 512, 512]
 //
-// Images are [image, channel, spatial...] with 1 to 4 spatial axes, channels first, row major. Places, padding and weights
-// are those of MONAI 1.6: an output is sum(weight * prediction) / sum(weight) over the windows that cover a voxel. Sums are
-// f32 whatever the type of the predictions. In each voxel windows are added in their order, so the same predictions give
-// the same bits for any number of threads, any batch of windows and any source.
+// Images are [image, channel, spatial...] with 1 to 4 spatial axes, channels first, row major. Places, padding and
+// weights are those of MONAI 1.6: an output is sum(weight * prediction) / sum(weight) over the windows that cover a
+// voxel. Sums are f32 whatever the type of the predictions. In each voxel windows are added in their order, so the same
+// predictions give the same bits for any number of threads, any batch of windows and any source.
 //
 // Only one window's extent of the first spatial axis is summed up at a time; planes that no later window touches are
-// divided and handed to a sink. It is in the library tenfold-imaging. Functions throw Error: invalid_argument, which names
-// the option and what was expected, and what sources, sinks and predictors throw.
+// divided and handed to a sink. It is in the library tenfold-imaging. Functions throw Error: invalid_argument, which
+// names the option and what was expected, and what sources, sinks and predictors throw.
 #pragma once
 
 #include <cstdint>
@@ -71,9 +72,9 @@ class TENFOLD_API SlidingWindow {
   std::int64_t count() const;               // windows of an image
   Shape place(std::int64_t window) const;   // where one begins in the padded image; the last axis varies fastest
   Tensor weights() const;                   // f32 [roi...]; ones in mode `halo`
-  // Windows `first` to first + count - 1, counted over all images in their order, as [count, channel, roi...] of `dtype`
-  // at `to`. `images`: [image, channel, spatial...] of u8, u16, i16, i32, f16, bf16, f32 or f64. `dtype`: that of the
-  // images, f32, f64, f16 or bf16. `threads`: 0 takes all.
+  // Windows `first` to first + count - 1, counted over all images in their order, as [count, channel, roi...] of
+  // `dtype` at `to`. `images`: [image, channel, spatial...] of u8, u16, i16, i32, f16, bf16, f32 or f64. `dtype`: that
+  // of the images, f32, f64, f16 or bf16. `threads`: 0 takes all.
   void cut(const Tensor& images, std::int64_t first, std::int64_t count, DType dtype, void* to, int threads = 0) const;
 
  private:
@@ -103,7 +104,8 @@ class TENFOLD_API ImageSource {
   virtual Shape shape() const = 0;          // [image, channel, spatial...]
   virtual DType dtype() const = 0;          // as SlidingWindow::cut() takes it
   // Fills `to` with [channel, extent...] of the region of an image that begins at `begin`, dense and of dtype().
-  virtual void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent, void* to) = 0;
+  virtual void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
+                    void* to) = 0;
   // Planes of the first spatial axis that it stores together: it is asked for whole groups of them.
   virtual std::int64_t chunk() const { return 1; }
   // The whole array where it lies dense in memory: read() is not called then. Null: it does not.
@@ -118,7 +120,8 @@ class TENFOLD_API ImageSink {
   // [channel, extent...] of a region, dense. Regions are whole planes, in ascending order, each once.
   virtual void write(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
                      const void* from) = 0;
-  // After open(): where the whole array lies dense in memory: it is written there, and write() is not called.
+  // After open(): where the whole array lies dense in memory, filled with zeros: it is written there, and write() is
+  // not called. Null: it does not.
   virtual void* memory() { return nullptr; }
 };
 // Makes the sink of an output, counted from 0.
@@ -128,15 +131,16 @@ using MakeSink = std::function<std::shared_ptr<ImageSink>(std::size_t output)>;
 class TENFOLD_API WindowStitcher {
  public:
   // `images`: how many there are. `make_sink` is called once for each output, by the first add().
-  WindowStitcher(const SlidingWindow& windows, std::int64_t images, MakeSink make_sink, const StitchOptions& options = {});
+  WindowStitcher(const SlidingWindow& windows, std::int64_t images, MakeSink make_sink,
+                 const StitchOptions& options = {});
   WindowStitcher(WindowStitcher&&) noexcept;
   ~WindowStitcher();
 
-  // Predictions of the next windows, in their order: each output is [windows, channel, spatial...] of f32, f64, f16, bf16
-  // or integers. Outputs may differ in channels and in spatial extents: one of o voxels for a window of r along an axis
-  // belongs to an image of floor(padded * o / r), a window at s begins at floor(s * o / r), and weights are resized to the
-  // nearest. All calls have the same outputs. `weights`: f32 [roi...] of these windows, in place of the usual ones; those
-  // of the first call divide all voxels.
+  // Predictions of the next windows, in their order: each output is [windows, channel, spatial...] of f32, f64, f16,
+  // bf16 or integers. Outputs may differ in channels and in spatial extents: one of o voxels for a window of r along an
+  // axis belongs to an image of floor(padded * o / r), a window at s begins at floor(s * o / r), and weights are
+  // resized to the nearest. All calls have the same outputs. `weights`: f32 [roi...] of these windows, in place of the
+  // usual ones; those of the first call divide all voxels.
   void add(std::span<const Tensor> outputs, const Tensor& weights = {});
   std::int64_t added() const;               // windows so far
   void finish();                            // throws invalid_argument where windows are missing
@@ -159,15 +163,16 @@ struct SweepOptions {
 };
 
 // Sweeps over images along their first spatial axis. Each plane of a source is asked for once, and memory is bounded by
-// what one extent of the window needs, whatever the axis' length. The engine has one input [batch, channel, spatial...],
-// whose spatial extents take the window. Its contexts are the call's own, and windows are cut where it reads them.
-TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredictor& predict, const MakeSink& sinks,
-                       const SweepOptions& options = {});
+// what one extent of the window needs, whatever the axis' length. The engine has one input [batch, channel,
+// spatial...], whose spatial extents take the window. Its contexts are the call's own, and windows are cut where it
+// reads them.
+TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredictor& predict,
+                       const MakeSink& sinks, const SweepOptions& options = {});
 TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,
                        const SweepOptions& options = {});
 // The same in memory: `images` is [image, channel, spatial...]; gives a tensor for each output.
-TENFOLD_API std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const WindowPredictor& predict,
-                                      const SweepOptions& options = {});
+TENFOLD_API std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images,
+                                      const WindowPredictor& predict, const SweepOptions& options = {});
 TENFOLD_API std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const Engine& engine,
                                       const SweepOptions& options = {});
 

@@ -1,4 +1,5 @@
-// sweep() and infer(): engines and functions over images in memory and over whatever Python reads and writes by regions.
+// sweep() and infer(): engines and functions over images in memory and over whatever Python reads and writes by
+// regions.
 #include <memory>
 
 #include "native/call/bound_context.h"
@@ -10,11 +11,13 @@
 namespace tenfold::python {
 namespace {
 
-// A function of windows [windows, channel, roi...] and the number of the first. What it gives is an array, or a sequence of them.
+// A function of windows [windows, channel, roi...] and the number of the first. What it gives is an array, or a
+// sequence of them.
 WindowPredictor predictor_from(nb::handle function) {
   return [function](const Tensor& windows, std::int64_t first) {
     const Locked locked;
-    const nb::object gives = function(array_over(const_cast<void*>(windows.raw()), true, windows.dtype(), windows.shape(), nb::none()), first);
+    const nb::object gives = function(
+        array_over(const_cast<void*>(windows.raw()), true, windows.dtype(), windows.shape(), nb::none()), first);
     std::vector<Tensor> tensors = tensors_of(gives, "output");
     return tensors;
   };
@@ -32,19 +35,22 @@ std::function<bool(std::int64_t, std::int64_t)> progress_from(nb::handle functio
 // What has `shape`, `dtype` and regions by slices, as NumPy's arrays, Zarr's and h5py's have.
 class PySource final : public ImageSource {
  public:
-  PySource(nb::handle read, Shape shape, DType dtype, std::int64_t chunk) : read_(read), shape_(std::move(shape)), dtype_(dtype), chunk_(chunk) {}
+  PySource(nb::handle read, Shape shape, DType dtype, std::int64_t chunk)
+      : read_(read), shape_(std::move(shape)), dtype_(dtype), chunk_(chunk) {}
   Shape shape() const override { return shape_; }
   DType dtype() const override { return dtype_; }
   std::int64_t chunk() const override { return chunk_; }
-  void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent, void* to) override {
+  void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
+            void* to) override {
     const Locked locked;
     const nb::object region = read_(image, tuple_of(begin), tuple_of(extent));
     const Tensor tensor = tensor_of(region, "region of the source");
     Shape expected = {shape_[1]};
     expected.insert(expected.end(), extent.begin(), extent.end());
     if (tensor.shape() != expected || tensor.dtype() != dtype_)
-      raise_error(ErrorKind::invalid_argument, "the source gave " + std::string(name(tensor.dtype())) + "[" + text(tensor.shape()) + "], expected " +
-                                                   std::string(name(dtype_)) + "[" + text(expected) + "]");
+      raise_error(ErrorKind::invalid_argument, "the source gave " + std::string(name(tensor.dtype())) + "[" +
+                                                   text(tensor.shape()) + "], expected " + std::string(name(dtype_)) +
+                                                   "[" + text(expected) + "]");
     std::memcpy(to, tensor.raw(), static_cast<std::size_t>(tensor.bytes()));
   }
 
@@ -70,7 +76,8 @@ class PySink final : public ImageSink {
     write_ = open_(output_, numpy_dtype(dtype), tuple_of(shape));
     dtype_ = dtype, channels_ = shape[1];
   }
-  void write(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent, const void* from) override {
+  void write(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
+             const void* from) override {
     const Locked locked;
     Shape shape = {channels_};
     shape.insert(shape.end(), extent.begin(), extent.end());
@@ -90,11 +97,13 @@ struct PySweep {
   SweepOptions options;
   bool is_engine;
 
-  PySweep(nb::handle given, const StitchOptions& stitch, std::int64_t window_batch, nb::handle dtype, nb::handle progress)
+  PySweep(nb::handle given, const StitchOptions& stitch, std::int64_t window_batch, nb::handle dtype,
+          nb::handle progress)
       : predictor(given), is_engine(nb::isinstance<PyEngine>(given)) {
     options.stitch = stitch, options.window_batch = window_batch, options.progress = progress_from(progress);
     if (!dtype.is_none()) options.input = dtype_of(dtype, "dtype");
-    if (!is_engine && PyCallable_Check(given.ptr()) == 0) raise_type_error("a predictor is a tenfold.Engine or a function, not a " + class_name(given));
+    if (!is_engine && PyCallable_Check(given.ptr()) == 0)
+      raise_type_error("a predictor is a tenfold.Engine or a function, not a " + class_name(given));
   }
   // `go` with an engine, or with a function.
   template <class Go>
@@ -109,19 +118,23 @@ struct PySweep {
   }
 };
 
-nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::handle predictor, std::int64_t window_batch, nb::handle dtype,
-                       const std::string& activation, const std::string& reduce, double threshold, int threads, nb::handle progress) {
+nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::handle predictor, std::int64_t window_batch,
+                       nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
+                       int threads, nb::handle progress) {
   const Tensor tensor = tensor_of(images, "images");
-  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads}), window_batch, dtype, progress);
+  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads}), window_batch, dtype,
+                     progress);
   std::vector<Tensor> outputs;
   call.run([&](const auto& with) { outputs = infer(windows, tensor, with, call.options); });
   return own_arrays(outputs);
 }
 
-void sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle shape, nb::handle source_dtype, nb::handle predictor, nb::handle open,
-                   std::int64_t chunk, std::int64_t window_batch, nb::handle dtype, const std::string& activation, const std::string& reduce,
-                   double threshold, int threads, nb::handle progress) {
-  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads}), window_batch, dtype, progress);
+void sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle shape, nb::handle source_dtype,
+                   nb::handle predictor, nb::handle open, std::int64_t chunk, std::int64_t window_batch,
+                   nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
+                   int threads, nb::handle progress) {
+  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads}), window_batch, dtype,
+                     progress);
   PySource source(read, shape_of(shape), dtype_of(source_dtype, "source_dtype"), chunk);
   const MakeSink sinks = [&](std::size_t output) { return std::make_shared<PySink>(open, output); };
   call.run([&](const auto& with) { sweep(windows, source, with, sinks, call.options); });
@@ -130,15 +143,18 @@ void sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle sha
 }  // namespace
 
 void bind_sweep(nb::module_& m) {
-  m.def("infer", &infer_windows, nb::arg("windows"), nb::arg("images"), nb::arg("predictor"), nb::arg("window_batch") = 4, nb::kw_only(),
-        nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none", nb::arg("threshold") = 0.5,
-        nb::arg("threads") = 0, nb::arg("progress").none() = nb::none(),
-        "Images [image, channel, spatial...] through an engine or a function of (windows, first), in windows: a list of arrays.");
-  m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"), nb::arg("predictor"),
-        nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4, nb::arg("dtype").none() = nb::none(),
+  m.def("infer", &infer_windows, nb::arg("windows"), nb::arg("images"), nb::arg("predictor"),
+        nb::arg("window_batch") = 4, nb::kw_only(), nb::arg("dtype").none() = nb::none(),
         nb::arg("activation") = "none", nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
         nb::arg("progress").none() = nb::none(),
-        "The same plane by plane: read(image, begin, extent) gives [channel, extent...], open(output, dtype, shape) gives the function "
+        "Images [image, channel, spatial...] through an engine or a function of (windows, first), in windows: a list "
+        "of arrays.");
+  m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"),
+        nb::arg("predictor"), nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
+        nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none",
+        nb::arg("threshold") = 0.5, nb::arg("threads") = 0, nb::arg("progress").none() = nb::none(),
+        "The same plane by plane: read(image, begin, extent) gives [channel, extent...], open(output, dtype, shape) "
+        "gives the function "
         "write(image, begin, planes).");
 }
 

@@ -26,8 +26,9 @@ Shape extents_of(nb::handle value) {
   return extents;
 }
 
-void make(SlidingWindow* self, nb::handle image_shape, nb::handle roi, nb::handle overlap, const std::string& mode, nb::handle sigma_scale,
-          nb::handle halo, nb::handle weights, const std::string& placement, const std::string& padding_mode, double cval) {
+void make(SlidingWindow* self, nb::handle image_shape, nb::handle roi, nb::handle overlap, const std::string& mode,
+          nb::handle sigma_scale, nb::handle halo, nb::handle weights, const std::string& placement,
+          const std::string& padding_mode, double cval) {
   SlidingWindowOptions options;
   options.roi = extents_of(roi), options.overlap = numbers_of(overlap), options.sigma_scale = numbers_of(sigma_scale);
   options.mode = parse_window_mode(mode), options.placement = parse_window_placement(placement);
@@ -43,7 +44,8 @@ nb::tuple starts_of(const SlidingWindow& windows) {
   return nb::tuple(axes);
 }
 
-nb::object cut(const SlidingWindow& windows, nb::handle images, std::int64_t first, std::int64_t count, nb::handle dtype, int threads) {
+nb::object cut(const SlidingWindow& windows, nb::handle images, std::int64_t first, std::int64_t count,
+               nb::handle dtype, int threads) {
   ArrayView view;
   read_array(view, images, "images");
   const Tensor tensor = tensor_of(images, "images");
@@ -60,7 +62,8 @@ nb::object cut(const SlidingWindow& windows, nb::handle images, std::int64_t fir
 class ArraySink final : public ImageSink {
  public:
   void open(DType dtype, const Shape& shape) override { tensor = Tensor(dtype, shape); }
-  void write(std::int64_t, std::span<const std::int64_t>, std::span<const std::int64_t>, const void*) override {}   // memory() is there
+  void write(std::int64_t, std::span<const std::int64_t>, std::span<const std::int64_t>, const void*) override {
+  }  // memory() is there
   void* memory() override { return tensor.mutable_raw(); }
   Tensor tensor;
 };
@@ -70,7 +73,9 @@ struct PyStitcher {
   WindowStitcher stitcher;
 
   PyStitcher(const SlidingWindow& windows, std::int64_t images, const StitchOptions& options)
-      : stitcher(windows, images, [this](std::size_t) { return sinks.emplace_back(std::make_shared<ArraySink>()); }, options) {}
+      : stitcher(
+            windows, images, [this](std::size_t) { return sinks.emplace_back(std::make_shared<ArraySink>()); },
+            options) {}
   void add(nb::handle outputs, nb::handle weights) {
     const std::vector<Tensor> given = tensors_of(outputs, "output");
     const Tensor map = weights.is_none() ? Tensor() : tensor_of(weights, "weights");
@@ -87,7 +92,8 @@ struct PyStitcher {
 }  // namespace
 
 StitchOptions stitch_options(const PyStitchOptions& given) {
-  return {parse_output_activation(given.activation), parse_output_reduction(given.reduce), given.threshold, given.threads};
+  return {parse_output_activation(given.activation), parse_output_reduction(given.reduce), given.threshold,
+          given.threads};
 }
 
 nb::object own_array(const Tensor& tensor) {
@@ -111,8 +117,9 @@ std::vector<Tensor> tensors_of(nb::handle arrays, const std::string& what) {
 
 void bind_windows(nb::module_& m) {
   nb::class_<SlidingWindow>(m, "SlidingWindow", "Where the windows of an image lie, and what their voxels weigh.")
-      .def("__init__", &make, nb::arg("image_shape"), nb::arg("roi").none(), nb::arg("overlap") = 0.25, nb::arg("mode") = "constant",
-           nb::arg("sigma_scale") = 0.125, nb::kw_only(), nb::arg("halo").none() = nb::none(), nb::arg("weights").none() = nb::none(),
+      .def("__init__", &make, nb::arg("image_shape"), nb::arg("roi").none(), nb::arg("overlap") = 0.25,
+           nb::arg("mode") = "constant", nb::arg("sigma_scale") = 0.125, nb::kw_only(),
+           nb::arg("halo").none() = nb::none(), nb::arg("weights").none() = nb::none(),
            nb::arg("placement") = "fixed_step", nb::arg("padding_mode") = "constant", nb::arg("cval") = 0.0,
            "image_shape: spatial extents. roi: an extent for all axes or one for each; 0, -1 and None are the image's.")
       .def_prop_ro("image_shape", [](const SlidingWindow& w) { return tuple_of(w.image()); })
@@ -122,21 +129,30 @@ void bind_windows(nb::module_& m) {
       .def_prop_ro("pad_after", [](const SlidingWindow& w) { return tuple_of(w.pad_after()); })
       .def_prop_ro("starts", &starts_of, "For each axis, where windows begin in the padded image.")
       .def("__len__", &SlidingWindow::count, "Windows of an image.")
-      .def("place", [](const SlidingWindow& w, std::int64_t window) { return tuple_of(w.place(window)); }, nb::arg("window"),
-           "Where a window begins in the padded image; the last axis varies fastest.")
-      .def("weights", [](const SlidingWindow& w) { return own_array(w.weights()); }, "float32 [roi...].")
-      .def("cut", &cut, nb::arg("images"), nb::arg("first"), nb::arg("count"), nb::arg("dtype").none() = nb::none(), nb::arg("threads") = 0,
-           "Windows first to first + count - 1 of all images [image, channel, spatial...], as [count, channel, roi...] of the images' kind.");
+      .def(
+          "place", [](const SlidingWindow& w, std::int64_t window) { return tuple_of(w.place(window)); },
+          nb::arg("window"), "Where a window begins in the padded image; the last axis varies fastest.")
+      .def(
+          "weights", [](const SlidingWindow& w) { return own_array(w.weights()); }, "float32 [roi...].")
+      .def("cut", &cut, nb::arg("images"), nb::arg("first"), nb::arg("count"), nb::arg("dtype").none() = nb::none(),
+           nb::arg("threads") = 0,
+           "Windows first to first + count - 1 of all images [image, channel, spatial...], as [count, channel, roi...] "
+           "of the images' kind.");
   nb::class_<PyStitcher>(m, "WindowStitcher", "Blends predictions of windows, which come in the order of the windows.")
-      .def("__init__",
-           [](PyStitcher* self, const SlidingWindow& windows, std::int64_t images, const std::string& activation, const std::string& reduce,
-              double threshold, int threads) { new (self) PyStitcher(windows, images, stitch_options({activation, reduce, threshold, threads})); },
-           nb::arg("windows"), nb::arg("images") = 1, nb::kw_only(), nb::arg("activation") = "none", nb::arg("reduce") = "none",
-           nb::arg("threshold") = 0.5, nb::arg("threads") = 0)
+      .def(
+          "__init__",
+          [](PyStitcher* self, const SlidingWindow& windows, std::int64_t images, const std::string& activation,
+             const std::string& reduce, double threshold, int threads) {
+            new (self) PyStitcher(windows, images, stitch_options({activation, reduce, threshold, threads}));
+          },
+          nb::arg("windows"), nb::arg("images") = 1, nb::kw_only(), nb::arg("activation") = "none",
+          nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0)
       .def("add", &PyStitcher::add, nb::arg("outputs"), nb::arg("weights").none() = nb::none(),
-           "Predictions of the next windows: an array [windows, channel, spatial...], or a sequence of them, one for each output.")
+           "Predictions of the next windows: an array [windows, channel, spatial...], or a sequence of them, one for "
+           "each output.")
       .def_prop_ro("added", [](const PyStitcher& s) { return s.stitcher.added(); })
-      .def("finish", &PyStitcher::finish, "A list of NumPy's arrays [image, channel, spatial...], one for each output.");
+      .def("finish", &PyStitcher::finish,
+           "A list of NumPy's arrays [image, channel, spatial...], one for each output.");
 }
 
 void bind_imaging(nb::module_& m) {

@@ -17,12 +17,14 @@ Profile profile_for(const Engine& engine, const BindingInfo& input, Shape window
     const Engine::ProfileShapes range = engine.profile_shapes(p, input.name);
     if (range.min.size() != windows.size()) break;
     bool fits = true;
-    for (std::size_t a = 1; a < windows.size(); ++a) fits = fits && range.min[a] <= windows[a] && windows[a] <= range.max[a];
+    for (std::size_t a = 1; a < windows.size(); ++a)
+      fits = fits && range.min[a] <= windows[a] && windows[a] <= range.max[a];
     if (fits) return {range.min[0], range.max[0]};
   }
   windows.erase(windows.begin());
-  fail(ErrorKind::invalid_argument, cat("the engine's input '", input.name, "' is [", text(input.shape), "] (-1: dynamic) and takes no windows of [batch, ",
-                                        text(windows), "]: choose another roi, or build an engine whose profile has these extents"));
+  fail(ErrorKind::invalid_argument, cat("the engine's input '", input.name, "' is [", text(input.shape),
+                                        "] (-1: dynamic) and takes no windows of [batch, ", text(windows),
+                                        "]: choose another roi, or build an engine whose profile has these extents"));
 }
 
 class EnginePredictor final : public Predictor {
@@ -32,8 +34,9 @@ class EnginePredictor final : public Predictor {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i].is_input) outputs_.push_back(static_cast<int>(i));
       if (!all[i].is_input || all[i].has_default) continue;
-      require(input_ < 0, ErrorKind::invalid_argument, "the engine has the inputs '", all[static_cast<std::size_t>(std::max(input_, 0))].name, "' and '",
-              all[i].name, "': expected one, for windows; use a function as predictor");
+      require(input_ < 0, ErrorKind::invalid_argument, "the engine has the inputs '",
+              all[static_cast<std::size_t>(std::max(input_, 0))].name, "' and '", all[i].name,
+              "': expected one, for windows; use a function as predictor");
       input_ = static_cast<int>(i);
     }
     require(input_ >= 0, ErrorKind::invalid_argument, "the engine has no input");
@@ -41,6 +44,7 @@ class EnginePredictor final : public Predictor {
     min_batch_ = profile.min_batch, batch_ = std::clamp(wanted, profile.min_batch, profile.max_batch);
     context_ = engine_.create_context();
     set_batch(batch_);
+    for (const int output : outputs_) context_->own_memory(output);   // which binds it
     window_bytes_ = byte_size(dtype(), element_count(shape_) / shape_[0]);
     memory_ = static_cast<std::byte*>(context_->own_memory(input_));
   }
@@ -50,16 +54,19 @@ class EnginePredictor final : public Predictor {
 
   std::vector<Tensor> run(std::int64_t count, std::int64_t) override {
     const std::int64_t computed = std::max(count, min_batch_);   // an engine of a fixed batch computes all of it
-    if (computed > count) std::memset(memory_ + count * window_bytes_, 0, static_cast<std::size_t>((computed - count) * window_bytes_));
+    if (computed > count)
+      std::memset(memory_ + count * window_bytes_, 0, static_cast<std::size_t>((computed - count) * window_bytes_));
     set_batch(computed);
     check_status(context_->run());
     std::vector<Tensor> tensors;
     for (const int output : outputs_) {
       Shape shape = context_->shape(output);
-      require(!shape.empty() && shape[0] == computed, ErrorKind::invalid_argument, "the engine's output '", engine_.bindings()[static_cast<std::size_t>(output)].name,
-              "' is [", text(shape), "] for ", computed, " windows: expected that many along axis 0");
+      require(!shape.empty() && shape[0] == computed, ErrorKind::invalid_argument, "the engine's output '",
+              engine_.bindings()[static_cast<std::size_t>(output)].name, "' is [", text(shape), "] for ", computed,
+              " windows: expected that many along axis 0");
       shape[0] = count;
-      tensors.emplace_back(engine_.bindings()[static_cast<std::size_t>(output)].dtype, shape, std::make_shared<int>(), context_->own_memory(output));
+      tensors.emplace_back(engine_.bindings()[static_cast<std::size_t>(output)].dtype, shape, std::make_shared<int>(),
+                           context_->own_memory(output));
     }
     return tensors;
   }
@@ -93,7 +100,8 @@ class EnginePredictor final : public Predictor {
 
 std::unique_ptr<Predictor> engine_predictor(const SlidingWindow& windows, std::int64_t channels, const Engine& engine,
                                             const SweepOptions& options) {
-  require(options.window_batch > 0, ErrorKind::invalid_argument, "window_batch ", options.window_batch, ": expected at least 1");
+  require(options.window_batch > 0, ErrorKind::invalid_argument, "window_batch ", options.window_batch,
+          ": expected at least 1");
   Shape shape = {0, channels};
   shape.insert(shape.end(), windows.roi().begin(), windows.roi().end());
   return std::make_unique<EnginePredictor>(engine, shape, options.window_batch);

@@ -19,8 +19,8 @@ class Predictor {
   virtual std::vector<Tensor> run(std::int64_t count, std::int64_t first) = 0;
 };
 
-std::unique_ptr<Predictor> function_predictor(const SlidingWindow& windows, std::int64_t channels, const WindowPredictor& predict,
-                                              const SweepOptions& options);
+std::unique_ptr<Predictor> function_predictor(const SlidingWindow& windows, std::int64_t channels,
+                                              const WindowPredictor& predict, const SweepOptions& options);
 // Throws invalid_argument where the engine has other inputs than one for these windows.
 std::unique_ptr<Predictor> engine_predictor(const SlidingWindow& windows, std::int64_t channels, const Engine& engine,
                                             const SweepOptions& options);

@@ -13,7 +13,8 @@ Slab::Slab(const SlidingWindow& windows, ImageSource& source, std::int64_t plane
   windows::check_images(windows_, shape_);
   if (source.memory() != nullptr) return;
   const std::int64_t chunk = source.chunk();
-  require(chunk > 0, ErrorKind::invalid_argument, "the source says that it stores ", chunk, " planes together: expected at least 1");
+  require(chunk > 0, ErrorKind::invalid_argument, "the source says that it stores ", chunk,
+          " planes together: expected at least 1");
   const std::int64_t extent = windows_.grid[0].image;
   capacity_ = std::min(extent, planes + chunk - 1);
   for (std::size_t a = 1; a < windows_.grid.size(); ++a) section_ *= windows_.grid[a].image;

@@ -12,7 +12,8 @@ class Slab {
  public:
   // `planes`: how many a batch of windows may need at once. A source in memory is seen in place.
   Slab(const SlidingWindow& windows, ImageSource& source, std::int64_t planes);
-  // Planes before `end` of an image, of its first axis, are there; those before `begin` may go. Both ascend within an image, and images do.
+  // Planes before `end` of an image, of its first axis, are there; those before `begin` may go. Both ascend within an
+  // image, and images do.
   void need(std::int64_t image, std::int64_t begin, std::int64_t end);
   windows::ImageView view(std::int64_t image) const;
 

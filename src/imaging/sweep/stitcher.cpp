@@ -16,12 +16,15 @@ struct Output {
   Shape roi, image;                  // [channel, roi...] of a window, [image, channel, spatial...] of all
   std::shared_ptr<ImageSink> sink;
   std::vector<std::byte> planes;     // for a sink without memory
+  std::vector<float> weights;        // over the roi; empty: one
+  bool in_place = false;             // sums lie in the sink's memory
   std::int64_t done = 0;             // planes of the current image, in the padded output
 };
 
 std::vector<windows::OutputAxis> output_axes(const windows::Grid& grid, const Shape& roi, std::size_t lifted) {
   std::vector<windows::OutputAxis> axes;
-  for (std::size_t a = 0; a < grid.size(); ++a) axes.push_back(windows::output_axis(grid[a], a < lifted ? 1 : roi[1 + a - lifted]));
+  for (std::size_t a = 0; a < grid.size(); ++a)
+    axes.push_back(windows::output_axis(grid[a], a < lifted ? 1 : roi[1 + a - lifted]));
   return axes;
 }
 
@@ -29,19 +32,24 @@ std::vector<windows::OutputAxis> output_axes(const windows::Grid& grid, const Sh
 
 struct WindowStitcher::Impl {
   Impl(const SlidingWindow& of, std::int64_t number, MakeSink make, const StitchOptions& options)
-      : windows(of), own(windows::WindowAccess::of(windows)), images(number), total(number * windows.count()), make_sink(std::move(make)),
+      : windows(of),
+        own(windows::WindowAccess::of(windows)),
+        images(number),
+        total(number * windows.count()),
+        make_sink(std::move(make)),
         pool(windows::make_parallel(options.threads)) {
-    how.activation = options.activation, how.reduction = options.reduction, how.threshold = static_cast<float>(options.threshold);
+    how.activation = options.activation, how.reduction = options.reduction,
+    how.threshold = static_cast<float>(options.threshold);
     lifted = own.grid.size() - own.image.size();
     group = windows.count() / static_cast<std::int64_t>(own.grid[0].starts.size());
   }
 
-  void open(std::span<const Tensor> given, const Tensor& weights);
-  Output make_output(std::size_t number, const Tensor& given, std::vector<float>& resized, Shape& resized_roi);
+  Output make_output(std::size_t number, const Tensor& given);
+  std::vector<std::vector<float>> weights_of_outputs(std::span<const Tensor> given,
+                                                     const std::vector<float>& map) const;
   void check_batch(std::span<const Tensor> given) const;
   void add_group(std::span<const Tensor> given, std::int64_t first, std::int64_t count);
   void flush(Output& output, std::int64_t image, std::int64_t end);
-  std::vector<std::vector<float>> maps_for(const Tensor& weights) const;
 
   SlidingWindow windows;
   const windows::WindowState& own;
@@ -52,58 +60,71 @@ struct WindowStitcher::Impl {
   std::size_t lifted;                // axes that the grid has in front of the image's
   std::int64_t group;                // windows that begin at one plane
   std::vector<Output> outputs;
-  std::vector<std::vector<float>> maps;   // of the present add(), by output; empty: the usual ones
+  std::vector<std::vector<float>> usual_weights;
+  std::vector<std::vector<float>> given_weights;   // of the present add(), by output; empty: the usual ones
 };
 
-// Weights of an output of another resolution come from those of the output before that was resized, as MONAI has it.
-Output WindowStitcher::Impl::make_output(std::size_t number, const Tensor& given, std::vector<float>& resized, Shape& resized_roi) {
+// Weights of the first call, where it has some, divide.
+Output WindowStitcher::Impl::make_output(std::size_t number, const Tensor& given) {
   const Shape& shape = given.shape();
-  require(shape.size() == own.image.size() + 2, ErrorKind::invalid_argument, "output ", number, " is [", text(shape), "], expected [windows, channel, ",
-          own.image.size(), " spatial axes]");
-  require(windows::row_to_f32(given.dtype()) != nullptr, ErrorKind::invalid_argument, "output ", number, " has elements of type ",
-          name(given.dtype()), ", expected f32, f16, bf16, f64 or integers");
+  require(shape.size() == own.image.size() + 2, ErrorKind::invalid_argument, "output ", number, " is [", text(shape),
+          "], expected [windows, channel, ", own.image.size(), " spatial axes]");
+  require(windows::row_to_f32(given.dtype()) != nullptr, ErrorKind::invalid_argument, "output ", number,
+          " has elements of type ", name(given.dtype()), ", expected f32, f16, bf16, f64 or integers");
   for (std::size_t a = 1; a < shape.size(); ++a)
-    require(shape[a] > 0, ErrorKind::invalid_argument, "output ", number, " is [", text(shape), "]: axis ", a, " is empty");
-  const Shape roi(shape.begin() + 2, shape.end());
-  std::vector<float> map = own.weights;
-  if (roi != own.roi && !map.empty()) {
-    resized = windows::resize_weights(resized, resized_roi, roi), resized_roi = roi;
-    map = resized;
-  }
+    require(shape[a] > 0, ErrorKind::invalid_argument, "output ", number, " is [", text(shape), "]: axis ", a,
+            " is empty");
   const Shape window(shape.begin() + 1, shape.end());
-  Output output{{output_axes(own.grid, window, lifted), shape[1], std::move(map)}, window, {images, how.channels(shape[1])}, make_sink(number), {}};
-  const std::vector<windows::OutputAxis>& axes = output.sums.axes();
-  for (std::size_t a = lifted; a < axes.size(); ++a) output.image.push_back(axes[a].crop_end - axes[a].crop_begin);
-  output.sink->open(how.dtype(shape[1]), output.image);
+  std::vector<windows::OutputAxis> axes = output_axes(own.grid, window, lifted);
+  Shape image = {images, how.channels(shape[1])};
+  for (std::size_t a = lifted; a < axes.size(); ++a) image.push_back(axes[a].crop_end - axes[a].crop_begin);
+  std::vector<float>& divisor = given_weights.empty() ? usual_weights[number] : given_weights[number];
+  Output output{{std::move(axes), shape[1], divisor}, window, image, make_sink(number), {}, usual_weights[number]};
+  output.sink->open(how.dtype(shape[1]), image);
+  output.in_place = output.sink->memory() != nullptr && output.sums.may_sum_in_place(how);
   return output;
 }
 
-void WindowStitcher::Impl::open(std::span<const Tensor> given, const Tensor&) {
-  require(!given.empty(), ErrorKind::invalid_argument, "the predictor gave no output");
-  std::vector<float> resized = own.weights;
+// Weights for each output. Those of another resolution come from those of the output before that was resized, as MONAI
+// has it.
+std::vector<std::vector<float>> WindowStitcher::Impl::weights_of_outputs(std::span<const Tensor> given,
+                                                                         const std::vector<float>& map) const {
+  std::vector<std::vector<float>> all;
+  std::vector<float> resized = map;
   Shape resized_roi = own.roi;
-  for (std::size_t i = 0; i < given.size(); ++i) outputs.push_back(make_output(i, given[i], resized, resized_roi));
+  for (const Tensor& one : given) {
+    const Shape roi(one.shape().begin() + std::min(one.rank(), 2), one.shape().end());
+    const bool same =
+        map.empty() || roi == own.roi || roi.size() != own.roi.size();  // make_output() refuses another rank
+    if (!same) resized = windows::resize_weights(resized, resized_roi, roi), resized_roi = roi;
+    all.push_back(same ? map : resized);
+  }
+  return all;
 }
 
 void WindowStitcher::Impl::check_batch(std::span<const Tensor> given) const {
-  require(given.size() == outputs.size(), ErrorKind::invalid_argument, "the predictor gave ", given.size(), " outputs, in the first call ",
-          outputs.size());
+  require(given.size() == outputs.size(), ErrorKind::invalid_argument, "the predictor gave ", given.size(),
+          " outputs, in the first call ", outputs.size());
   const std::int64_t batch = given[0].rank() > 0 ? given[0].shape()[0] : 0;
   for (std::size_t i = 0; i < given.size(); ++i) {
     Shape expected = {batch};
     expected.insert(expected.end(), outputs[i].roi.begin(), outputs[i].roi.end());
-    require(given[i].shape() == expected, ErrorKind::invalid_argument, "output ", i, " is [", text(given[i].shape()), "], expected [", text(expected), "]");
+    require(given[i].shape() == expected, ErrorKind::invalid_argument, "output ", i, " is [", text(given[i].shape()),
+            "], expected [", text(expected), "]");
   }
-  require(next + batch <= total, ErrorKind::invalid_argument, "predictions of ", batch, " windows after ", next, ": the images have ", total);
+  require(next + batch <= total, ErrorKind::invalid_argument, "predictions of ", batch, " windows after ", next,
+          ": the images have ", total);
 }
 
 // Planes up to `end`, of the padded output, are finished.
 void WindowStitcher::Impl::flush(Output& output, std::int64_t image, std::int64_t end) {
   const windows::OutputAxis& axis = output.sums.axes()[0];
-  const std::int64_t first = std::clamp(output.done, axis.crop_begin, axis.crop_end), last = std::clamp(end, axis.crop_begin, axis.crop_end);
+  const std::int64_t first = std::clamp(output.done, axis.crop_begin, axis.crop_end),
+                     last = std::clamp(end, axis.crop_begin, axis.crop_end);
   const DType dtype = how.dtype(output.sums.channels());
   std::int64_t section = 1;          // voxels of a plane of the image
-  for (std::size_t a = 1; a < output.sums.axes().size(); ++a) section *= output.sums.axes()[a].crop_end - output.sums.axes()[a].crop_begin;
+  for (std::size_t a = 1; a < output.sums.axes().size(); ++a)
+    section *= output.sums.axes()[a].crop_end - output.sums.axes()[a].crop_begin;
   const std::int64_t planes = axis.crop_end - axis.crop_begin, channels = output.image[1];
   windows::PlaneTarget target;
   if (void* const memory = output.sink->memory()) {
@@ -129,10 +150,14 @@ void WindowStitcher::Impl::add_group(std::span<const Tensor> given, std::int64_t
     Output& output = outputs[i];
     const Tensor& tensor = given[i];
     const std::int64_t bytes = byte_size(tensor.dtype(), element_count(output.roi));
+    const std::vector<float>& weights = given_weights.empty() ? output.weights : given_weights[i];
     std::vector<windows::Prediction> predictions;
     for (std::int64_t w = window; w < end; ++w)
-      predictions.push_back({static_cast<const std::byte*>(tensor.raw()) + (first - next + w - window) * bytes, windows::indices(own.grid, w)});
-    output.sums.add(predictions, tensor.dtype(), maps.empty() ? nullptr : maps[i].data(), *pool);
+      predictions.push_back({static_cast<const std::byte*>(tensor.raw()) + (first - next + w - window) * bytes,
+                             windows::indices(own.grid, w)});
+    if (output.in_place)
+      output.sums.sum_in_place(static_cast<float*>(output.sink->memory()) + image * element_count(output.image) / images);
+    output.sums.add(predictions, tensor.dtype(), weights.empty() ? nullptr : weights.data(), *pool);
     if (end < (row + 1) * group) continue;
     const windows::OutputAxis& axis = output.sums.axes()[0];
     const bool last = static_cast<std::size_t>(row) + 1 == axis.starts.size();
@@ -141,32 +166,23 @@ void WindowStitcher::Impl::add_group(std::span<const Tensor> given, std::int64_t
   }
 }
 
-// The weights of one call for each output.
-std::vector<std::vector<float>> WindowStitcher::Impl::maps_for(const Tensor& weights) const {
-  require(weights.dtype() == DType::f32 && weights.shape() == own.roi, ErrorKind::invalid_argument, "weights are ", name(weights.dtype()), "[",
-          text(weights.shape()), "], expected f32[", text(own.roi), "]");
-  const std::vector<float> map(weights.data<float>(), weights.data<float>() + weights.size());
-  std::vector<float> resized = map;
-  Shape resized_roi = own.roi;
-  std::vector<std::vector<float>> all;
-  for (const Output& output : outputs) {
-    const Shape roi(output.roi.begin() + 1, output.roi.end());
-    if (roi != own.roi) resized = windows::resize_weights(resized, resized_roi, roi), resized_roi = roi;
-    all.push_back(roi == own.roi ? map : resized);
-  }
-  return all;
-}
-
-WindowStitcher::WindowStitcher(const SlidingWindow& windows, std::int64_t images, MakeSink make_sink, const StitchOptions& options)
+WindowStitcher::WindowStitcher(const SlidingWindow& windows, std::int64_t images, MakeSink make_sink,
+                               const StitchOptions& options)
     : impl_(std::make_unique<Impl>(windows, images, std::move(make_sink), options)) {}
 WindowStitcher::WindowStitcher(WindowStitcher&&) noexcept = default;
 WindowStitcher::~WindowStitcher() = default;
 
 void WindowStitcher::add(std::span<const Tensor> given, const Tensor& weights) {
   Impl& impl = *impl_;
-  if (impl.outputs.empty()) impl.open(given, weights);
+  impl.given_weights.clear();
+  if (weights.defined())
+    impl.given_weights = impl.weights_of_outputs(given, windows::given_weights(weights, impl.own.roi));
+  if (impl.outputs.empty()) {
+    require(!given.empty(), ErrorKind::invalid_argument, "the predictor gave no output");
+    impl.usual_weights = impl.weights_of_outputs(given, impl.own.weights);
+    for (std::size_t i = 0; i < given.size(); ++i) impl.outputs.push_back(impl.make_output(i, given[i]));
+  }
   impl.check_batch(given);
-  impl.maps = weights.defined() ? impl.maps_for(weights) : std::vector<std::vector<float>>();
   const std::int64_t end = impl.next + given[0].shape()[0];
   for (std::int64_t first = impl.next; first < end;) {
     const std::int64_t window = first % impl.windows.count();
@@ -180,8 +196,8 @@ void WindowStitcher::add(std::span<const Tensor> given, const Tensor& weights) {
 std::int64_t WindowStitcher::added() const { return impl_->next; }
 
 void WindowStitcher::finish() {
-  require(impl_->next == impl_->total, ErrorKind::invalid_argument, "predictions of ", impl_->next, " windows were added, the images have ",
-          impl_->total);
+  require(impl_->next == impl_->total, ErrorKind::invalid_argument, "predictions of ", impl_->next,
+          " windows were added, the images have ", impl_->total);
 }
 
 ImageSource::~ImageSource() = default;

@@ -30,7 +30,9 @@ struct Batches {
     const windows::Axis& axis = windows.grid[0];
     if (axis.padded > axis.image) return {0, axis.image};
     const std::int64_t group = per_image / static_cast<std::int64_t>(axis.starts.size());
-    const auto start = [&](std::int64_t window) { return axis.starts[static_cast<std::size_t>(window % per_image / group)]; };
+    const auto start = [&](std::int64_t window) {
+      return axis.starts[static_cast<std::size_t>(window % per_image / group)];
+    };
     return {start(first), start(first + count - 1) + axis.roi};
   }
   std::int64_t max_planes() const {
@@ -43,10 +45,12 @@ struct Batches {
   }
 };
 
-void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor, const MakeSink& sinks, const SweepOptions& options) {
+void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor, const MakeSink& sinks,
+         const SweepOptions& options) {
   const Shape shape = source.shape();
   const windows::WindowState& own = windows::WindowAccess::of(windows);
-  const Batches batches{own, windows.count(), windows.count() * shape[0], predictor.batch(), source.memory() != nullptr};
+  const Batches batches{own, windows.count(), windows.count() * shape[0], predictor.batch(),
+                        source.memory() != nullptr};
   windows::check_image_type(source.dtype(), predictor.dtype());
   Slab slab(windows, source, batches.max_planes());
   WindowStitcher stitcher(windows, shape[0], sinks, options.stitch);
@@ -61,8 +65,8 @@ void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor
     own.cutter.cut(cuts, predictor.dtype(), predictor.windows(), *pool);
     stitcher.add(predictor.run(count, first));
     first += count;
-    require(!options.progress || options.progress(first, batches.total), ErrorKind::cancelled, "the caller stopped the sweep after ", first, " of ",
-            batches.total, " windows");
+    require(!options.progress || options.progress(first, batches.total), ErrorKind::cancelled,
+            "the caller stopped the sweep after ", first, " of ", batches.total, " windows");
   }
   stitcher.finish();
 }
@@ -84,22 +88,28 @@ std::vector<Tensor> in_memory(const Tensor& images, Sweep go) {
 
 }  // namespace
 
-void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredictor& predict, const MakeSink& sinks, const SweepOptions& options) {
+void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredictor& predict, const MakeSink& sinks,
+           const SweepOptions& options) {
   check_source(windows, source);
   run(windows, source, *imaging::function_predictor(windows, source.shape()[1], predict, options), sinks, options);
 }
 
-void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks, const SweepOptions& options) {
+void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,
+           const SweepOptions& options) {
   check_source(windows, source);
   run(windows, source, *imaging::engine_predictor(windows, source.shape()[1], engine, options), sinks, options);
 }
 
-std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const WindowPredictor& predict, const SweepOptions& options) {
-  return in_memory(images, [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, predict, sinks, options); });
+std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const WindowPredictor& predict,
+                          const SweepOptions& options) {
+  return in_memory(
+      images, [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, predict, sinks, options); });
 }
 
-std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const Engine& engine, const SweepOptions& options) {
-  return in_memory(images, [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, engine, sinks, options); });
+std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const Engine& engine,
+                          const SweepOptions& options) {
+  return in_memory(images,
+                   [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, engine, sinks, options); });
 }
 
 }  // namespace tenfold

@@ -24,7 +24,8 @@ std::vector<std::int64_t> even_steps(std::int64_t padded, std::int64_t roi, doub
   const auto steps = static_cast<std::int64_t>(std::ceil(last / step));
   std::vector<std::int64_t> starts = {0};
   for (std::int64_t i = 1; i <= steps; ++i)
-    starts.push_back(static_cast<std::int64_t>(std::nearbyint(last / static_cast<double>(steps) * static_cast<double>(i))));
+    starts.push_back(
+        static_cast<std::int64_t>(std::nearbyint(last / static_cast<double>(steps) * static_cast<double>(i))));
   return starts;
 }
 
@@ -51,8 +52,8 @@ Axis make_axis(std::int64_t image, std::int64_t roi, double overlap, std::int64_
   axis.image = image, axis.roi = roi > 0 ? roi : image, axis.halo = halo;
   axis.padded = std::max(axis.image, axis.roi);
   axis.before = (axis.padded - axis.image) / 2;
-  require(halo >= 0 && 2 * halo < axis.roi, ErrorKind::invalid_argument, "halo ", halo, ": nothing is left of a window of ", axis.roi,
-          "; expected less than half of it");
+  require(halo >= 0 && 2 * halo < axis.roi, ErrorKind::invalid_argument, "halo ", halo,
+          ": nothing is left of a window of ", axis.roi, "; expected less than half of it");
   const std::int64_t inner = axis.roi - 2 * halo;
   const double wanted = static_cast<double>(axis.roi) * (1 - overlap);
   if (axis.roi == axis.padded)
@@ -60,15 +61,17 @@ Axis make_axis(std::int64_t image, std::int64_t roi, double overlap, std::int64_
   else if (placement == WindowPlacement::even)
     axis.starts = even_steps(axis.padded, axis.roi, std::clamp(wanted, 1.0, static_cast<double>(inner)));
   else
-    axis.starts = fixed_steps(axis.padded, axis.roi, std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, inner));
+    axis.starts =
+        fixed_steps(axis.padded, axis.roi, std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, inner));
   return axis;
 }
 
 std::vector<std::int64_t> padding_map(const Axis& axis, WindowPadding padding) {
   const std::int64_t n = axis.image, after = axis.padded - n - axis.before;
   const std::int64_t most = padding == WindowPadding::reflect ? n - 1 : padding == WindowPadding::circular ? n : after;
-  require(after <= most, ErrorKind::invalid_argument, "padding ", padding == WindowPadding::reflect ? "reflect" : "circular", ": an extent of ",
-          n, " cannot be padded by ", after, ", at most by ", most, "; choose a smaller roi, or padding constant or replicate");
+  require(after <= most, ErrorKind::invalid_argument, "padding ",
+          padding == WindowPadding::reflect ? "reflect" : "circular", ": an extent of ", n, " cannot be padded by ",
+          after, ", at most by ", most, "; choose a smaller roi, or padding constant or replicate");
   std::vector<std::int64_t> map(static_cast<std::size_t>(axis.padded));
   for (std::int64_t i = 0; i < axis.padded; ++i) {
     std::int64_t at = i - axis.before;
@@ -95,7 +98,8 @@ OutputAxis output_axis(const Axis& axis, std::int64_t roi) {
   if (axis.padded > axis.image) {
     const double zoom = static_cast<double>(out.padded) / static_cast<double>(axis.roi);
     out.crop_begin = static_cast<std::int64_t>(std::nearbyint(static_cast<double>(axis.before) * zoom));
-    out.crop_end = std::min(out.padded, static_cast<std::int64_t>(std::nearbyint(static_cast<double>(axis.before + axis.image) * zoom)));
+    out.crop_end = std::min(
+        out.padded, static_cast<std::int64_t>(std::nearbyint(static_cast<double>(axis.before + axis.image) * zoom)));
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// One body for each loop, compiled for AVX-512, AVX2 and plain x86-64. No multiplication is fused with an addition, so that results do
-// not depend on the processor (-ffp-contract=off in cmake/toolchain.cmake).
+// One body for each loop, compiled for AVX-512, AVX2 and plain x86-64. No multiplication is fused with an addition, so
+// that results do not depend on the processor (-ffp-contract=off in cmake/toolchain.cmake).
 #include "windows/blend_kernels.h"
 
 #include <cmath>
@@ -7,8 +7,8 @@
 namespace tenfold::windows {
 namespace {
 
-[[gnu::always_inline]] inline void add_row(float* __restrict sums, const float* __restrict values, const float* __restrict weights,
-                                           std::int64_t count) {
+[[gnu::always_inline]] inline void add_row(float* __restrict sums, const float* __restrict values,
+                                           const float* __restrict weights, std::int64_t count) {
   if (weights != nullptr)
     for (std::int64_t i = 0; i < count; ++i) sums[i] += values[i] * weights[i];
   else
@@ -23,8 +23,8 @@ namespace {
   }
 }
 
-[[gnu::always_inline]] inline float divide_body(const float* __restrict sums, const float* __restrict weights, float* __restrict to,
-                                                std::int64_t count) {
+[[gnu::always_inline]] inline float divide_body(const float* __restrict sums, const float* __restrict weights,
+                                                float* __restrict to, std::int64_t count) {
   float least = INFINITY;
   for (std::int64_t i = 0; i < count; ++i) to[i] = sums[i] / weights[i];
   for (std::int64_t i = 0; i < count; ++i) least = weights[i] < least ? weights[i] : least;
@@ -32,7 +32,9 @@ namespace {
 }
 
 void add_plain(const AddRows& rows) { add_body(rows); }
-float divide_plain(const float* sums, const float* weights, float* to, std::int64_t count) { return divide_body(sums, weights, to, count); }
+float divide_plain(const float* sums, const float* weights, float* to, std::int64_t count) {
+  return divide_body(sums, weights, to, count);
+}
 
 [[gnu::target("avx2")]] void add_avx2(const AddRows& rows) { add_body(rows); }
 [[gnu::target("avx2")]] float divide_avx2(const float* sums, const float* weights, float* to, std::int64_t count) {
@@ -40,15 +42,16 @@ float divide_plain(const float* sums, const float* weights, float* to, std::int6
 }
 
 [[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]] void add_avx512(const AddRows& rows) { add_body(rows); }
-[[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]] float divide_avx512(const float* sums, const float* weights, float* to,
-                                                                                std::int64_t count) {
+[[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]] float divide_avx512(const float* sums, const float* weights,
+                                                                                float* to, std::int64_t count) {
   return divide_body(sums, weights, to, count);
 }
 
 }  // namespace
 
 const BlendKernels& blend_kernels() {
-  static constexpr BlendKernels plain{add_plain, divide_plain}, avx2{add_avx2, divide_avx2}, avx512{add_avx512, divide_avx512};
+  static constexpr BlendKernels plain{add_plain, divide_plain}, avx2{add_avx2, divide_avx2},
+      avx512{add_avx512, divide_avx512};
   static const BlendKernels& best = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? avx512
                                     : __builtin_cpu_supports("avx2")                                        ? avx2
                                                                                                             : plain;

@@ -1,4 +1,5 @@
-// The loops that touch every voxel of every window, once for each instruction set; what they give is the same bits on all.
+// The loops that touch every voxel of every window, once for each instruction set; what they give is the same bits on
+// all.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// A window is cut row by row. Only an axis that is shorter than the window is padded, and then its one window covers all of it.
+// A window is cut row by row. Only an axis that is shorter than the window is padded, and then its one window covers
+// all of it.
 #include "windows/cut.h"
 
 #include <array>
@@ -21,8 +22,8 @@ struct Cutter::Rows {
 void check_image_type(DType from, DType to) {
   require(row_converter(from, from) != nullptr, ErrorKind::invalid_argument, "images of type ", name(from),
           ": expected u8, u16, i16, i32, f16, bf16, f32 or f64; convert them first");
-  require(row_converter(from, to) != nullptr, ErrorKind::invalid_argument, "windows of type ", name(to), " from images of type ", name(from),
-          ": expected ", name(from), ", f32, f64, f16 or bf16");
+  require(row_converter(from, to) != nullptr, ErrorKind::invalid_argument, "windows of type ", name(to),
+          " from images of type ", name(from), ": expected ", name(from), ", f32, f64, f16 or bf16");
 }
 
 Cutter::Cutter(const Grid& grid, WindowPadding padding, double cval) : grid_(grid), cval_(cval) {
@@ -63,7 +64,8 @@ void Cutter::cut_plane(const Rows& w, std::int64_t channel, std::int64_t plane, 
       outside = outside || at[axis] < 0;
     }
     if (outside) {
-      for (std::int64_t i = 0; i < line.roi; ++i) std::memcpy(to + static_cast<std::size_t>(i) * w.to_size, w.constant.data(), w.to_size);
+      for (std::int64_t i = 0; i < line.roi; ++i)
+        std::memcpy(to + static_cast<std::size_t>(i) * w.to_size, w.constant.data(), w.to_size);
       continue;
     }
     std::int64_t from = channel * w.image.planes + at[0];
@@ -91,7 +93,8 @@ void Cutter::cut(std::span<const Cut> cuts, DType dtype, void* to, Parallel& par
   const std::size_t plane_bytes = static_cast<std::size_t>(elements_ / planes) * windows[0].to_size;
   parallel.for_each(static_cast<std::int64_t>(windows.size()) * channels * planes, [&](std::int64_t part, int) {
     const std::int64_t plane = part % planes, channel = part / planes % channels, window = part / planes / channels;
-    cut_plane(windows[static_cast<std::size_t>(window)], channel, plane, static_cast<std::byte*>(to) + static_cast<std::size_t>(part) * plane_bytes);
+    cut_plane(windows[static_cast<std::size_t>(window)], channel, plane,
+              static_cast<std::byte*>(to) + static_cast<std::size_t>(part) * plane_bytes);
   });
 }
 

@@ -21,7 +21,8 @@ struct ImageView {
 class Cutter {
  public:
   Cutter(const Grid& grid, WindowPadding padding, double cval);
-  // Window `window` of an image as [channel, roi...] at `to`, and so on for `count` windows, each of the image that `views` gives it.
+  // Window `window` of an image as [channel, roi...] at `to`, and so on for `count` windows, each of the image that
+  // `views` gives it.
   struct Cut { ImageView image; std::int64_t window; };
   void cut(std::span<const Cut> cuts, DType dtype, void* to, Parallel& parallel) const;
   std::int64_t window_elements() const { return elements_; }   // of one channel

@@ -21,7 +21,8 @@ void softmax(float* values, std::int64_t channels, std::int64_t count) {
   std::vector<float> largest(static_cast<std::size_t>(count), -std::numeric_limits<float>::infinity());
   std::vector<float> sums(static_cast<std::size_t>(count));
   for (std::int64_t c = 0; c < channels; ++c)
-    for (std::int64_t i = 0; i < count; ++i) largest[static_cast<std::size_t>(i)] = std::fmax(largest[static_cast<std::size_t>(i)], values[c * count + i]);
+    for (std::int64_t i = 0; i < count; ++i)
+      largest[static_cast<std::size_t>(i)] = std::fmax(largest[static_cast<std::size_t>(i)], values[c * count + i]);
   for (std::int64_t c = 0; c < channels; ++c)
     for (std::int64_t i = 0; i < count; ++i) {
       float& v = values[c * count + i];
@@ -51,11 +52,13 @@ void argmax(const float* values, std::int64_t channels, std::int64_t count, std:
 DType Finish::dtype(std::int64_t channels) const {
   if (reduction == OutputReduction::none) return DType::f32;
   if (reduction == OutputReduction::threshold || channels <= kMaxChannelsOfU8) return DType::u8;
-  require(channels <= kMaxChannelsOfU16, ErrorKind::invalid_argument, "argmax over ", channels, " channels: expected at most ", kMaxChannelsOfU16);
+  require(channels <= kMaxChannelsOfU16, ErrorKind::invalid_argument, "argmax over ", channels,
+          " channels: expected at most ", kMaxChannelsOfU16);
   return DType::u16;
 }
 
-void finish_rows(const Finish& how, std::vector<float>& values, std::int64_t channels, std::int64_t count, std::byte* to, std::int64_t stride) {
+void finish_rows(const Finish& how, std::vector<float>& values, std::int64_t channels, std::int64_t count,
+                 std::byte* to, std::int64_t stride) {
   if (how.activation == OutputActivation::sigmoid) sigmoid(values);
   if (how.activation == OutputActivation::softmax) softmax(values.data(), channels, count);
   if (how.reduction == OutputReduction::argmax) {
@@ -65,7 +68,8 @@ void finish_rows(const Finish& how, std::vector<float>& values, std::int64_t cha
   for (std::int64_t c = 0; c < channels; ++c) {
     const float* const from = values.data() + c * count;
     if (how.reduction == OutputReduction::none) {
-      std::memcpy(to + c * stride * static_cast<std::int64_t>(sizeof(float)), from, static_cast<std::size_t>(count) * sizeof(float));
+      std::memcpy(to + c * stride * static_cast<std::int64_t>(sizeof(float)), from,
+                  static_cast<std::size_t>(count) * sizeof(float));
     } else {
       std::uint8_t* const labels = reinterpret_cast<std::uint8_t*>(to) + c * stride;
       for (std::int64_t i = 0; i < count; ++i) labels[i] = from[i] >= how.threshold ? 1 : 0;

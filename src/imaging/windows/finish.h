@@ -26,6 +26,7 @@ struct PlaneTarget {
 };
 
 // `values`: [channel, count], which are changed. Writes row by row, `stride` elements between channels.
-void finish_rows(const Finish& how, std::vector<float>& values, std::int64_t channels, std::int64_t count, std::byte* to, std::int64_t stride);
+void finish_rows(const Finish& how, std::vector<float>& values, std::int64_t channels, std::int64_t count,
+                 std::byte* to, std::int64_t stride);
 
 }  // namespace tenfold::windows

@@ -21,7 +21,8 @@ Enum parse(std::string_view what, std::string_view given, std::span<const std::p
 }  // namespace
 
 WindowPlacement parse_window_placement(std::string_view name) {
-  static constexpr std::pair<std::string_view, WindowPlacement> names[] = {{"fixed_step", WindowPlacement::fixed_step}, {"even", WindowPlacement::even}};
+  static constexpr std::pair<std::string_view, WindowPlacement> names[] = {{"fixed_step", WindowPlacement::fixed_step},
+                                                                           {"even", WindowPlacement::even}};
   return parse<WindowPlacement>("placement", name, names);
 }
 WindowMode parse_window_mode(std::string_view name) {

@@ -29,7 +29,8 @@ template <>
 struct Store<F16> {
   template <class From>
   static F16 of(From value) {
-    if constexpr (sizeof(From) > 2 && !std::is_same_v<From, float>) return {float_to_half(round_to_odd(static_cast<double>(value)))};
+    if constexpr (sizeof(From) > 2 && !std::is_same_v<From, float>)
+      return {float_to_half(round_to_odd(static_cast<double>(value)))};
     else return {float_to_half(static_cast<float>(value))};
   }
 };
@@ -37,7 +38,8 @@ template <>
 struct Store<Bf16> {
   template <class From>
   static Bf16 of(From value) {
-    if constexpr (sizeof(From) > 2 && !std::is_same_v<From, float>) return {float_to_bf16(round_to_odd(static_cast<double>(value)))};
+    if constexpr (sizeof(From) > 2 && !std::is_same_v<From, float>)
+      return {float_to_bf16(round_to_odd(static_cast<double>(value)))};
     else return {float_to_bf16(static_cast<float>(value))};
   }
 };
@@ -49,7 +51,9 @@ void convert(const void* from, void* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = Store<To>::of(load(in[i]));
 }
 template <std::size_t kBytes>
-void copy(const void* from, void* to, std::int64_t count) { std::memcpy(to, from, static_cast<std::size_t>(count) * kBytes); }
+void copy(const void* from, void* to, std::int64_t count) {
+  std::memcpy(to, from, static_cast<std::size_t>(count) * kBytes);
+}
 
 template <class To>
 ConvertRow convert_from(DType from) {
@@ -100,7 +104,8 @@ ConvertRow row_converter(DType from, DType to) {
 void store_value(double value, DType type, void* to) {
   const auto whole = [&]<class T>(T) {
     constexpr double least = std::numeric_limits<T>::min(), largest = std::numeric_limits<T>::max();
-    require(value >= least && value <= largest, ErrorKind::invalid_argument, "cval ", value, " is no value of type ", name(type));
+    require(value >= least && value <= largest, ErrorKind::invalid_argument, "cval ", value, " is no value of type ",
+            name(type));
     convert<double, T>(&value, to, 1);
   };
   switch (type) {

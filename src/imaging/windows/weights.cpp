@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
+
 namespace tenfold::windows {
 namespace {
 
@@ -18,6 +20,17 @@ std::vector<float> gaussian_line(std::int64_t extent, double sigma) {
 }
 
 }  // namespace
+
+std::vector<float> given_weights(const Tensor& weights, const Shape& roi) {
+  require(weights.dtype() == DType::f32 && weights.shape() == roi, ErrorKind::invalid_argument, "weights are ",
+          name(weights.dtype()), "[", text(weights.shape()), "], expected f32[", text(roi),
+          "], a value for each voxel of the window");
+  std::vector<float> map(weights.data<float>(), weights.data<float>() + weights.size());
+  for (const float w : map)
+    require(w >= 0 && std::isfinite(w), ErrorKind::invalid_argument, "weights have the value ", w,
+            ": expected finite ones, none negative");
+  return map;
+}
 
 std::vector<float> gaussian_weights(std::span<const std::int64_t> roi, std::span<const double> sigma_scale) {
   std::vector<float> map = {1};
@@ -34,7 +47,8 @@ std::vector<float> gaussian_weights(std::span<const std::int64_t> roi, std::span
   return map;
 }
 
-std::vector<float> resize_weights(std::span<const float> weights, std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
+std::vector<float> resize_weights(std::span<const float> weights, std::span<const std::int64_t> from,
+                                  std::span<const std::int64_t> to) {
   std::vector<std::int64_t> offsets = {0};   // of the voxels taken, over the axes so far
   for (std::size_t a = 0; a < to.size(); ++a) {
     const float scale = static_cast<float>(from[a]) / static_cast<float>(to[a]);
@@ -42,7 +56,8 @@ std::vector<float> resize_weights(std::span<const float> weights, std::span<cons
     next.reserve(offsets.size() * static_cast<std::size_t>(to[a]));
     for (const std::int64_t offset : offsets)
       for (std::int64_t i = 0; i < to[a]; ++i)
-        next.push_back(offset * from[a] + std::min(static_cast<std::int64_t>((static_cast<float>(i) + 0.5f) * scale), from[a] - 1));
+        next.push_back(offset * from[a] +
+                       std::min(static_cast<std::int64_t>((static_cast<float>(i) + 0.5f) * scale), from[a] - 1));
     offsets = std::move(next);
   }
   std::vector<float> resized;

@@ -8,10 +8,14 @@
 
 namespace tenfold::windows {
 
+// Those of a caller. Throws invalid_argument where they are not f32 over the roi, finite, none negative.
+std::vector<float> given_weights(const Tensor& weights, const Shape& roi);
+
 // f32, row major over the axes of the window.
 std::vector<float> gaussian_weights(std::span<const std::int64_t> roi, std::span<const double> sigma_scale);
 
 // Resized to other extents by the nearest voxel, centers of voxels on centers (torch's nearest-exact).
-std::vector<float> resize_weights(std::span<const float> weights, std::span<const std::int64_t> from, std::span<const std::int64_t> to);
+std::vector<float> resize_weights(std::span<const float> weights, std::span<const std::int64_t> from,
+                                  std::span<const std::int64_t> to);
 
 }  // namespace tenfold::windows

@@ -22,7 +22,8 @@ struct WindowAccess {
 
 // Threads of a call; 0: all processors. Throws invalid_argument.
 std::unique_ptr<Parallel> make_parallel(int threads);
-// The view of an image among `images` ([image, channel, spatial...]). Throws invalid_argument where they are not the windows'.
+// The view of an image among `images` ([image, channel, spatial...]). Throws invalid_argument where they are not the
+// windows'.
 ImageView view_of(const WindowState& windows, const void* data, DType dtype, const Shape& images, std::int64_t image);
 void check_images(const WindowState& windows, const Shape& images);
 
