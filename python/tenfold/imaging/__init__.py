@@ -4,6 +4,7 @@
     y = sliding_window_inference(volume, (96, 96, 96), 4, engine, overlap=0.5, mode='gaussian')
 
 Arrays are torch's or NumPy's, in and out. docs/guides/imaging.md tells the rest. Neither MONAI nor torch is imported.
+`tenfold.imaging.files` reads and writes images.
 """
 from __future__ import annotations
 

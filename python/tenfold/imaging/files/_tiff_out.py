@@ -1,0 +1,132 @@
+"""Writing TIFF, OME-TIFF and ImageJ's hyperstacks: plane by plane from an NPY file, when all voxels are there."""
+from __future__ import annotations
+
+import os
+from typing import Any, Iterator
+
+import numpy as np
+
+from tenfold.imaging.files._errors import need, refuse_argument
+from tenfold.imaging.files._npy import Staged
+from tenfold.imaging.files._raw import RawFile
+from tenfold.imaging.files._sink import Target, Writer, refuse_option
+
+COMPRESSIONS = {'zlib': 'zlib', 'deflate': 'zlib', 'lzw': 'lzw', 'zstd': 'zstd', 'none': None}
+OME_AXES, IMAGEJ_AXES = 'tczyx', 'tzcyx'
+OME_TYPES = ('int8', 'int16', 'int32', 'uint8', 'uint16', 'uint32', 'float32', 'float64')   # of the schema, without complex ones and bits
+IMAGEJ_TYPES = ('uint8', 'uint16', 'float32')
+SHORT = {'micrometer': '\u00b5m', 'millimeter': 'mm', 'nanometer': 'nm', 'centimeter': 'cm', 'meter': 'm', 'angstrom': '\u00c5',
+         'inch': 'in', 'second': 's', 'millisecond': 'ms', 'microsecond': '\u00b5s', 'minute': 'min', 'hour': 'h'}
+CLASSIC_LIMIT = (1 << 32) - (1 << 25)   # offsets have 32 bits; tifffile leaves as much for what is not voxels
+
+
+def create_tiff(target: Target) -> Writer:
+    """Plain TIFF: axes, spacing, origin and units as JSON in its description, as tifffile has them."""
+    axes = target.axes if target.axes.endswith('yx') else ''.join(axis for axis in OME_AXES if axis in target.axes)
+    given = target.metadata
+    said = {'axes': axes.upper(), 'spacing': given.spacing, 'origin': given.origin, 'units': given.units}
+    if given.channels:
+        said['channels'] = given.channels
+    return staged(target, axes, {'metadata': said, **resolution(target)})
+
+
+def create_ome_tiff(target: Target) -> Writer:
+    if target.dtype.name not in OME_TYPES:
+        refuse_argument(target.path, f'OME-TIFF has no type for {target.dtype}', f'convert to one of {", ".join(OME_TYPES)}')
+    given = target.metadata
+    said: dict[str, Any] = {'axes': OME_AXES.upper()}
+    for axis in 'xyz':
+        if axis in given.spacing:
+            said[f'PhysicalSize{axis.upper()}'] = given.spacing[axis]
+            if axis in given.units:
+                said[f'PhysicalSize{axis.upper()}Unit'] = SHORT[given.units[axis]]
+    if 't' in given.spacing:
+        said['TimeIncrement'] = given.spacing['t']
+        said['TimeIncrementUnit'] = SHORT[given.units.get('t', 'second')]
+    if given.channels:
+        said['Channel'] = {'Name': given.channels}
+    if given.origin:
+        planes = int(np.prod(target.in_order('tcz')))
+        said['Plane'] = {f'Position{axis.upper()}': [given.origin[axis]] * planes for axis in 'xyz' if axis in given.origin}
+        for axis in 'xyz':
+            if axis in given.origin and axis in given.units:
+                said['Plane'][f'Position{axis.upper()}Unit'] = [SHORT[given.units[axis]]] * planes
+    return staged(target, OME_AXES, {'metadata': said}, ome=True)
+
+
+def create_imagej(target: Target) -> Writer:
+    if target.dtype.name not in IMAGEJ_TYPES:
+        refuse_argument(target.path, f'ImageJ has no type for {target.dtype}',
+                        f'convert to one of {", ".join(IMAGEJ_TYPES)}, or write .ome.tif')
+    if size_of(target) > CLASSIC_LIMIT:
+        refuse_argument(target.path, f'{size_of(target):,} bytes, ImageJ reads up to 4 GiB', 'write .ome.tif')
+    if target.compress not in (None, 'none'):
+        refuse_option(target, 'compress', target.compress, 'write .ome.tif or plain .tif')
+    given = target.metadata
+    said: dict[str, Any] = {'axes': IMAGEJ_AXES.upper()}
+    if 'z' in given.spacing:
+        said['spacing'] = given.spacing['z']
+    unit = next((given.units[axis] for axis in 'xyz' if axis in given.units), None)
+    if unit:
+        said['unit'] = {'micrometer': 'micron'}.get(unit, SHORT.get(unit, unit))   # ASCII, as ImageJ spells it
+    for axis in 'xyz':
+        if axis in given.origin and given.spacing.get(axis):
+            said[f'{axis}origin'] = -given.origin[axis] / given.spacing[axis]
+    if 't' in given.spacing:
+        said['finterval'] = given.spacing['t']
+    return staged(target, IMAGEJ_AXES, {'metadata': said, **resolution(target)}, imagej=True)
+
+
+def resolution(target: Target) -> dict[str, Any]:
+    """Pixels in a unit of length, for programs that read no description."""
+    steps = [target.metadata.spacing.get(axis) for axis in 'xy']
+    return {'resolution': tuple(1 / step for step in steps if step)} if all(steps) else {}
+
+
+def size_of(target: Target) -> int:
+    return int(np.prod(target.shape, dtype=object)) * target.dtype.itemsize
+
+
+def tile_of(target: Target) -> tuple[int, int] | None:
+    if target.chunks is None:
+        return None
+    tile = target.chunks[-2:]
+    if len(tile) != 2 or any(extent <= 0 or extent % 16 for extent in tile) or any(extent != 1 for extent in target.chunks[:-2]):
+        refuse_argument(target.path, f'chunks={list(target.chunks)}',
+                        'TIFF has tiles: the last two are multiples of 16, those before them 1')
+    return int(tile[0]), int(tile[1])
+
+
+def staged(target: Target, axes: str, options: dict[str, Any], **kind: Any) -> Writer:
+    tifffile = need('tifffile', target.path)
+    need('imagecodecs', target.path)
+    refuse_option(target, 'shards', target.shards, 'leave it out, or write .zarr')
+    if target.compress is not None and target.compress not in COMPRESSIONS:
+        refuse_argument(target.path, f'compress={target.compress!r}', f'expected one of {", ".join(COMPRESSIONS)}')
+    if 'y' not in target.axes or 'x' not in target.axes:
+        refuse_argument(target.path, f'axes {target.axes!r}', 'a TIFF has y and x: write .npy or .zarr')
+    tile = tile_of(target)
+    big = not kind.get('imagej') and (size_of(target) > CLASSIC_LIMIT or target.path.lower().endswith(('.btf', '.tf2', '.tf8')))
+    dtype = target.dtype if target.dtype != bool else np.dtype(np.uint8)
+
+    def convert(raw: RawFile) -> None:
+        with open(target.partial, 'wb') as file:
+            with tifffile.TiffWriter(file, bigtiff=big, **kind) as writer:
+                pieces = planes(raw, dtype) if tile is None else (piece for plane in planes(raw, dtype) for piece in tiles(plane, tile))
+                writer.write(pieces, shape=raw.shape, dtype=dtype, tile=tile, photometric='minisblack',
+                             compression=COMPRESSIONS[target.compress] if target.compress else None, software='tenfold', **options)
+            os.fsync(file.fileno())
+    return Staged(target, axes, convert)
+
+
+def planes(raw: RawFile, dtype: np.dtype[Any]) -> Iterator[np.ndarray]:
+    for index in np.ndindex(raw.shape[:-2]):
+        found = raw.read((*(slice(i, i + 1) for i in index), slice(None), slice(None)))
+        yield found.reshape(raw.shape[-2:]).astype(dtype, copy=False)
+
+
+def tiles(plane: np.ndarray, tile: tuple[int, int]) -> Iterator[np.ndarray]:
+    for top in range(0, plane.shape[0], tile[0]):
+        for left in range(0, plane.shape[1], tile[1]):
+            piece = plane[top:top + tile[0], left:left + tile[1]]
+            yield piece if piece.shape == tile else np.pad(piece, [(0, whole - part) for whole, part in zip(tile, piece.shape)])
