@@ -39,7 +39,7 @@ class Output:
         self.bytes = 0
         self.planes = 0
         self._image = self._first = self._skip = 0
-        self.nans: Callable[[], int] = lambda: 0
+        self.nans: Callable[[int, int], int] = lambda image, planes: 0   # before a plane of a time point
         self._there: tuple[int, int, int] | None = None   # time point, planes and NaN that a killed process would leave
         self._saved = 0.0
 
@@ -85,7 +85,8 @@ class Output:
             if pending is not None and pending < image:
                 image, done = pending, 0
         waiting = self.sink.pending(self._axes[0])
-        self._there = image, done if waiting is None else min(done, waiting), self.nans()
+        done = done if waiting is None else min(done, waiting)
+        self._there = image, done, self.nans(image, done)
         now = time.monotonic()
         if now - self._saved >= SAVE_SECONDS:
             self._saved = now

@@ -27,7 +27,9 @@ class PlaneReader:
         self.channels, self.times = self._extent.get('c', 1), self._extent.get('t', 1)
         stored = source.dtype.name
         self.dtype = np.dtype('float32' if chain.steps or stored not in (*SWEEP_TYPES, 'bool') else 'uint8' if stored == 'bool' else stored)
-        self.nans = 0                  # in what the sweep has read
+        self.nans_before = 0           # that a killed run has counted, in front of `count_from`: (time point, plane)
+        self.count_from = (0, 0)
+        self._nans: list[tuple[int, int, int]] = []   # time point, plane, how many
         self.seconds = self.waited = 0.0   # of reading, and of those the sweep stood still
         self.bytes = 0
         self._pool = ThreadPoolExecutor(1)
@@ -101,8 +103,17 @@ class PlaneReader:
             where = f'time {image}, ' if 't' in self._extent else ''
             raise InvalidArgument(f'{self.source.path}: {where}{self.spatial[0]} {plane}: NaN, {number} of them in the planes {start} to '
                                   f'{start + planes.shape[1] - 1}; expected numbers: --nan=zero takes 0 for them, --nan=pass leaves them')
-        self.nans += number if counts else 0
+        if counts:
+            self._nans += [(image, start + plane, int(there[:, plane].sum())) for plane in range(planes.shape[1])]
         return np.where(there, planes.dtype.type(0), planes) if self.nan == 'zero' else planes
+
+    def nans(self, image: int, planes: int) -> int:
+        """In the planes before this one, each counted once."""
+        return self.nans_before + sum(number for at, plane, number in self._nans if self.count_from <= (at, plane) < (image, planes))
+
+    @property
+    def all_nans(self) -> int:
+        return self.nans(self.times, 0)
 
     def _drop_ahead(self) -> None:
         if self._ahead:

@@ -134,8 +134,8 @@ class Sweep:
             self.output.remove()
             raise InvalidArgument(f'{state.path}: resume: the .partial file beside it is gone; run it once more')
         self._before = state.image, state.planes
-        reader.nans = state.nans
-        self.output.nans = lambda: reader.nans
+        reader.nans_before, reader.count_from = state.nans, self._before
+        self.output.nans = reader.nans
         if resumes:
             state.keep_plans()
         else:
@@ -199,7 +199,7 @@ class Sweep:
     def finish(self) -> None:
         begun = time.perf_counter()
         try:
-            self._state.save(self._reader.times - 1, self._grid.image[0], self._reader.nans)
+            self._state.save(self._reader.times - 1, self._grid.image[0], self._reader.all_nans)
             self.output.sink.close()
             if self._options.preview:
                 self._preview(self._options.preview)
@@ -221,7 +221,7 @@ class Sweep:
         preview(path, image, painted, spacing, metadata.units.get('x'))
 
     def notes(self) -> str:
-        return f'; {self._reader.nans} NaN in the input' if self._reader.nans else ''
+        return f'; {self._reader.all_nans} NaN in the input' if self._reader.all_nans else ''
 
     def summary(self, seconds: float) -> dict[str, Any]:
         reader, network = self._reader, self._networks.seconds
@@ -229,7 +229,7 @@ class Sweep:
         return {
             'output': self._options.output, 'shape': list(self.output.sink.shape), 'axes': self.output.sink.axes,
             'dtype': self.output.dtype.name, 'device': self._networks.device, 'sweep': reader.spatial[0],
-            'planes': self.output.planes, 'windows': self._bar.windows, 'nan': reader.nans, 'resumed': self._resumes,
+            'planes': self.output.planes, 'windows': self._bar.windows, 'nan': reader.all_nans, 'resumed': self._resumes,
             'constant_channels': sorted(set(reader.chain.constant)),
             'seconds': {'all': round(seconds, 4), 'reading': round(reader.seconds, 4), 'waiting_for_input': round(reader.waited, 4),
                         'network': round(network, 4), 'stitching': round(max(other, 0.0), 4), 'writing': round(self.output.seconds, 4)},
