@@ -120,8 +120,8 @@ class TENFOLD_API ImageSink {
   // [channel, extent...] of a region, dense. Regions are whole planes, in ascending order, each once.
   virtual void write(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
                      const void* from) = 0;
-  // After open(): where the whole array lies dense in memory, filled with zeros: it is written there, and write() is
-  // not called. Null: it does not.
+  // After open(): where the whole array lies dense in memory: it is written there, and write() is not called. Null: it
+  // does not.
   virtual void* memory() { return nullptr; }
 };
 // Makes the sink of an output, counted from 0.

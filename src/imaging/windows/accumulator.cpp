@@ -32,28 +32,39 @@ Accumulator::Box Accumulator::box(std::size_t axis, std::size_t index) const {
   return {first ? 0 : a.halo, a.roi - (last ? 0 : a.halo)};
 }
 
-// A plane of a window onto one of the sums: rows of the last axis, of two axes between at most.
-void Accumulator::add_plane(float* sums, const float* values, const float* weights,
-                            const std::vector<std::size_t>& at) const {
+std::int64_t Accumulator::fresh(std::size_t axis, std::size_t index) const {
+  const Box own = box(axis, index);
+  if (index == 0) return own.begin;
+  const std::vector<std::int64_t>& starts = axes_[axis].starts;
+  return std::clamp(starts[index - 1] + box(axis, index - 1).end - starts[index], own.begin, own.end);
+}
+
+// A plane of a window onto one of the sums: rows of the last axis, of two axes between at most. Windows before this one
+// have covered a voxel if one of them covers it along any axis, since together they cover all of the others.
+void Accumulator::add_plane(float* sums, const float* values, const float* weights, const std::vector<std::size_t>& at,
+                            bool fresh_plane) const {
   const std::size_t last = axes_.size() - 1;
   const OutputAxis& line = axes_[last];
   const Box x = box(last, at[last]);
-  AddRows rows{nullptr, nullptr, nullptr, line.padded, line.roi, 1, x.end - x.begin};
-  const auto add = [&](std::int64_t sums_row, std::int64_t values_row, std::int64_t count) {
-    rows.rows = count;
-    rows.sums = sums + sums_row * line.padded + line.starts[at[last]] + x.begin;
+  const std::int64_t count = x.end - x.begin, fresh_x = fresh(last, at[last]) - x.begin;
+  const auto add = [&](std::int64_t sums_row, std::int64_t values_row, std::int64_t rows, bool fresh_rows) {
     const std::int64_t from = values_row * line.roi + x.begin;
-    rows.values = values + from, rows.weights = weights != nullptr ? weights + from : nullptr;
-    blend_kernels().add(rows);
+    blend_kernels().add({sums + sums_row * line.padded + line.starts[at[last]] + x.begin, values + from,
+                         weights != nullptr ? weights + from : nullptr, line.padded, line.roi, rows, count,
+                         fresh_rows ? fresh_x : count});
   };
-  if (last == 1) return add(0, 0, 1);
+  if (last == 1) return add(0, 0, 1, fresh_plane);
   const Box y = box(last - 1, at[last - 1]);
+  const std::int64_t fresh_y = fresh(last - 1, at[last - 1]);
   const OutputAxis& inner = axes_[last - 1];
-  const std::int64_t start = inner.starts[at[last - 1]];
-  if (last == 2) return add(start + y.begin, y.begin, y.end - y.begin);
-  const Box outer = box(1, at[1]);
-  for (std::int64_t i = outer.begin; i < outer.end; ++i)
-    add((axes_[1].starts[at[1]] + i) * inner.padded + start + y.begin, i * inner.roi + y.begin, y.end - y.begin);
+  const Box outer = last == 2 ? Box{0, 1} : box(1, at[1]);
+  const std::int64_t fresh_outer = last == 2 ? 0 : fresh(1, at[1]);
+  for (std::int64_t i = outer.begin; i < outer.end; ++i) {
+    const std::int64_t section = last == 2 ? 0 : (axes_[1].starts[at[1]] + i) * inner.padded;
+    const std::int64_t to = section + inner.starts[at[last - 1]], from = i * inner.roi;
+    add(to + y.begin, from + y.begin, fresh_y - y.begin, false);
+    add(to + fresh_y, from + fresh_y, y.end - fresh_y, fresh_plane && i >= fresh_outer);
+  }
 }
 
 // A plane of the weights of all windows that begin at one plane.
@@ -62,7 +73,7 @@ void Accumulator::add_weights(std::int64_t plane) {
   const float* const weights = weights_.empty() ? ones.data() : weights_.data() + plane * window_section_;
   std::vector<std::size_t> at(axes_.size());
   for (std::size_t a = axes_.size(); a > 0;) {   // counts up, the last axis fastest
-    add_plane(weight_sums_.mutable_data<float>() + plane * section_, weights, nullptr, at);
+    add_plane(weight_sums_.mutable_data<float>() + plane * section_, weights, nullptr, at, true);
     for (a = axes_.size() - 1; a > 0 && ++at[a] == axes_[a].starts.size(); --a) at[a] = 0;
   }
 }
@@ -91,7 +102,8 @@ void Accumulator::add(std::span<const Prediction> windows, DType dtype, const fl
         values = row.data();
       }
       const std::int64_t at = axes_[0].starts[window.at[0]] + z;
-      add_plane(sums(channel, at), values, weights != nullptr ? weights + z * window_section_ : nullptr, window.at);
+      add_plane(sums(channel, at), values, weights != nullptr ? weights + z * window_section_ : nullptr, window.at,
+                z >= fresh(0, window.at[0]));
     }
   });
 }
@@ -101,9 +113,11 @@ const float* Accumulator::divisor_row(std::int64_t z, std::int64_t row, std::vec
   const OutputAxis& first = axes_[0];
   const std::int64_t line = axes_.back().padded;
   const float* only = nullptr;
-  for (std::size_t i = 0; i < first.starts.size() && first.starts[i] <= z; ++i) {
+  auto start = std::upper_bound(first.starts.begin(), first.starts.end(), z - first.roi);
+  for (; start != first.starts.end() && *start <= z; ++start) {
+    const auto i = static_cast<std::size_t>(start - first.starts.begin());
     const Box inside = box(0, i);
-    const std::int64_t plane = z - first.starts[i];
+    const std::int64_t plane = z - *start;
     if (plane < inside.begin || plane >= inside.end) continue;
     const float* const more = weight_sums_.data<float>() + plane * section_ + row * line;
     if (only == nullptr) {
@@ -112,12 +126,12 @@ const float* Accumulator::divisor_row(std::int64_t z, std::int64_t row, std::vec
     }
     if (only != scratch.data()) std::copy_n(only, line, scratch.data());
     only = scratch.data();
-    blend_kernels().add({scratch.data(), more, nullptr, line, line, 1, line});
+    blend_kernels().add({scratch.data(), more, nullptr, line, line, 1, line, line});
   }
   return only;
 }
 
-// One row of voxels: to `to` where it belongs to the image, and cleared. Gives the least divisor of its voxels.
+// One row of voxels, to `to` where it belongs to the image. Gives the least divisor of its voxels.
 float Accumulator::finish_row(std::int64_t z, std::int64_t row, const Finish& how, const PlaneTarget& to,
                               Scratch& scratch) {
   const OutputAxis& line = axes_.back();
@@ -145,8 +159,6 @@ float Accumulator::finish_row(std::int64_t z, std::int64_t row, const Finish& ho
   if (inside && !how.plain())
     finish_rows(how, scratch.means, channels_, count, to.data + image_row * count * byte_size(how.dtype(channels_), 1),
                 to.channel_stride);
-  for (std::int64_t c = 0; in_place_ == nullptr && c < channels_; ++c)
-    std::fill_n(sums(c, z) + row * line.padded, line.padded, 0.0f);
   return least;
 }
 

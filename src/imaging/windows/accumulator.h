@@ -24,21 +24,25 @@ class Accumulator {
 
   const std::vector<OutputAxis>& axes() const { return axes_; }
   std::int64_t channels() const { return channels_; }
-  // Sums of the next image lie where its means go, [channel, plane, section...] of f32 zeros, in place of memory of one
-  // roi's extent. For means as they are, of axes without padding.
+  // Sums of the next image lie where its means go, [channel, plane, section...] of f32, in place of memory of one roi's
+  // extent. For means as they are, of axes without padding.
   void sum_in_place(float* to) { in_place_ = to; }
   bool may_sum_in_place(const Finish& how) const;
   // Adds windows that begin at the same plane, in their order. Only planes from there to one roi's extent are held.
   // `weights`: of these predictions; null: one.
   void add(std::span<const Prediction> windows, DType dtype, const float* weights, Parallel& parallel);
-  // Finishes the planes [begin, end) of the padded output: those of the image go to `to`, as finish.h says. All sums of
-  // them are cleared. Throws invalid_argument where weights sum to zero.
+  // Finishes the planes [begin, end) of the padded output: those of the image go to `to`, as finish.h says. Throws
+  // invalid_argument where weights sum to zero.
   void finish(std::int64_t begin, std::int64_t end, const Finish& how, const PlaneTarget& to, Parallel& parallel);
 
  private:
   struct Box { std::int64_t begin, end; };
   Box box(std::size_t axis, std::size_t index) const;   // of a window, what counts
-  void add_plane(float* sums, const float* values, const float* weights, const std::vector<std::size_t>& at) const;
+  // Of a window's coordinates, the first that no window before it on the axis has.
+  std::int64_t fresh(std::size_t axis, std::size_t index) const;
+  // `fresh_plane`: windows that begin at another plane have not added to it.
+  void add_plane(float* sums, const float* values, const float* weights, const std::vector<std::size_t>& at,
+                 bool fresh_plane) const;
   float* sums(std::int64_t channel, std::int64_t z) {   // of a plane of the padded output
     if (in_place_ != nullptr) return in_place_ + (channel * axes_[0].padded + z) * section_;
     return sums_.mutable_data<float>() + (channel * axes_[0].roi + z % axes_[0].roi) * section_;

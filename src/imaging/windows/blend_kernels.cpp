@@ -8,26 +8,36 @@ namespace tenfold::windows {
 namespace {
 
 [[gnu::always_inline]] inline void add_row(float* __restrict sums, const float* __restrict values,
-                                           const float* __restrict weights, std::int64_t count) {
-  if (weights != nullptr)
-    for (std::int64_t i = 0; i < count; ++i) sums[i] += values[i] * weights[i];
-  else
-    for (std::int64_t i = 0; i < count; ++i) sums[i] += values[i];
+                                           const float* __restrict weights, std::int64_t count, std::int64_t fresh) {
+  if (weights != nullptr) {
+    for (std::int64_t i = 0; i < fresh; ++i) sums[i] += values[i] * weights[i];
+    for (std::int64_t i = fresh; i < count; ++i) sums[i] = values[i] * weights[i];
+  } else {
+    for (std::int64_t i = 0; i < fresh; ++i) sums[i] += values[i];
+    for (std::int64_t i = fresh; i < count; ++i) sums[i] = values[i];
+  }
 }
 
 [[gnu::always_inline]] inline void add_body(const AddRows& a) {
   const float* weights = a.weights;
   for (std::int64_t row = 0; row < a.rows; ++row) {
-    add_row(a.sums + row * a.sums_stride, a.values + row * a.values_stride, weights, a.count);
+    add_row(a.sums + row * a.sums_stride, a.values + row * a.values_stride, weights, a.count, a.fresh);
     if (weights != nullptr) weights += a.values_stride;   // a map has the window's extents
   }
 }
 
-[[gnu::always_inline]] inline float divide_body(const float* __restrict sums, const float* __restrict weights,
-                                                float* __restrict to, std::int64_t count) {
+[[gnu::always_inline]] inline float divide_body(const float* sums, const float* weights, float* to,
+                                                std::int64_t count) {
+  const float* __restrict const w = weights;
+  float* __restrict const out = to;
+  if (sums == to) {
+    for (std::int64_t i = 0; i < count; ++i) out[i] /= w[i];
+  } else {
+    const float* __restrict const from = sums;
+    for (std::int64_t i = 0; i < count; ++i) out[i] = from[i] / w[i];
+  }
   float least = INFINITY;
-  for (std::int64_t i = 0; i < count; ++i) to[i] = sums[i] / weights[i];
-  for (std::int64_t i = 0; i < count; ++i) least = weights[i] < least ? weights[i] : least;
+  for (std::int64_t i = 0; i < count; ++i) least = w[i] < least ? w[i] : least;
   return least;
 }
 

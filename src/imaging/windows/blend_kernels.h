@@ -12,11 +12,12 @@ struct AddRows {
   const float* values;
   const float* weights;   // null: one
   std::int64_t sums_stride, values_stride, rows, count;
+  std::int64_t fresh;   // from here on in a row, nothing was added before: sums are overwritten. `count`: nowhere
 };
 
 struct BlendKernels {
   void (*add)(const AddRows& rows);   // sums += values * weights; the product is rounded before it is added
-  // to = sums / weights. Gives the least weight.
+  // to = sums / weights, also in place. Gives the least weight.
   float (*divide)(const float* sums, const float* weights, float* to, std::int64_t count);
 };
 
