@@ -26,7 +26,7 @@ def state():
             len(os.listdir("/proc/self/task")), list(sys.meta_path), list(sys.path_hooks), list(warnings.filters),
             locale.setlocale(locale.LC_ALL), os.sched_getaffinity(0), sys.excepthook, sys.getswitchinterval())
 before = state()
-import tenfold, tenfold.tensorrt, tenfold.session, tenfold.onnxruntime
+import tenfold, tenfold.tensorrt, tenfold.session, tenfold.onnxruntime, tenfold.imaging
 assert state() == before
 assert "numpy" not in sys.modules
 '''

@@ -1,13 +1,14 @@
 """Images as callers have them. Windows and results are of the same library: torch's, with MONAI's meta, or NumPy's."""
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
 import numpy as np
 
 from tenfold.errors import InvalidArgument
-from tenfold.imaging._arrays import host_array, is_torch, type_name
+from tenfold.imaging._arrays import host_array, is_torch, threads_for, type_name
 
 
 class Images:
@@ -16,10 +17,12 @@ class Images:
     def __init__(self, given: Any, what: str, sw_device: Any = None, device: Any = None) -> None:
         self.given, self.host = given, host_array(given, what)
         self.shape: tuple[int, ...] = tuple(self.host.shape)
-        self.dtype = self.host.dtype if 'float' in type_name(self.host) else self.float32   # networks take no integers
+        floats = 'float' in type_name(self.host)
+        self.dtype = self.host.dtype if floats else self._float32()   # networks take no integers
         self._set_devices(what, sw_device, device)
 
-    float32: Any = np.dtype(np.float32)
+    def _float32(self) -> Any:
+        return np.dtype(np.float32)
 
     def _set_devices(self, what: str, sw_device: Any, device: Any) -> None:
         for name, value in (('sw_device', sw_device), ('device', device)):
@@ -29,7 +32,10 @@ class Images:
 
     def windows(self, windows: Any, first: int, count: int) -> Any:
         """Some windows for a predictor, in a type of floats."""
-        return windows.cut(self.host, first, count, self.dtype)
+        return self._cut(windows, first, count, self.dtype)
+
+    def _cut(self, windows: Any, first: int, count: int, dtype: Any) -> Any:
+        return windows.cut(self.host, first, count, dtype, threads_for(count * self.shape[1] * math.prod(windows.roi)))
 
     def weights(self, array: Any) -> Any:
         """A weight map for process_fn, as windows are."""
@@ -53,8 +59,7 @@ class Images:
 class TorchImages(Images):
     """torch's tensors, on any device, and MONAI's MetaTensors."""
 
-    @property
-    def float32(self) -> Any:   # type: ignore[override]
+    def _float32(self) -> Any:
         return sys.modules['torch'].float32
 
     def _set_devices(self, what: str, sw_device: Any, device: Any) -> None:
@@ -63,7 +68,7 @@ class TorchImages(Images):
         self._device = self.given.device if device is None else torch.device(device)
 
     def windows(self, windows: Any, first: int, count: int) -> Any:
-        return windows.cut(self.host, first, count, type_name(self)).to(self._sw_device)
+        return self._cut(windows, first, count, type_name(self)).to(self._sw_device)
 
     def weights(self, array: Any) -> Any:
         return sys.modules['torch'].from_numpy(array).to(self._sw_device, self.dtype)

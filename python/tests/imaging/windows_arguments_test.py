@@ -27,7 +27,7 @@ REFUSED = [   # arguments beside (inputs, roi_size, sw_batch_size, predictor), a
     ({'mode': None}, r"mode=None; expected one of 'constant', 'gaussian'"),
     ({'mode': 'gaussian', 'sigma_scale': 0}, r'sigma_scale 0: expected more than 0'),
     ({'padding_mode': 'edge'}, r"padding_mode='edge'; expected one of 'constant', 'reflect'"),
-    ({'padding_mode': 'reflect', 'cval': 3, 'roi_size': 12}, r"cval=3 is the value of padding_mode='constant'; leave it"),
+    ({'padding_mode': 'reflect', 'cval': 3, 'roi_size': 12}, r"cval=3 is the value of padding_mode='constant'"),
     ({'padding_mode': 'reflect', 'roi_size': 40}, r'reflect: an extent of 9 cannot be padded by 16, at most by 8'),
     ({'device': 'cuda:0'}, r"device='cuda:0', but inputs is a ndarray, .*; leave it out, or give a torch tensor"),
     ({'buffer_steps': 1, 'buffer_dim': 2}, r'buffer_dim=2; expected -2 to 1'),
@@ -72,7 +72,7 @@ class Refused(unittest.TestCase):
     def test_inferers(self):
         for make, message in ((lambda: imaging.SlidingWindowInferer(4, mode='what'), r"mode='what'; expected one of"),
                               (lambda: imaging.SliceInferer(3, (4, 4)), r'spatial_dim=3; expected 0, 1 or 2'),
-                              (lambda: imaging.SliceInferer(0, (4, 4))(IMAGE, abs), 'expected two extents, and volumes'),
+                              (lambda: imaging.SliceInferer(0, (4, 4))(IMAGE, abs), 'expected two extents, and'),
                               (lambda: imaging.SliceInferer(0, 4)(IMAGE[None], abs), 'expected two extents')):
             with self.subTest(message), self.assertRaisesRegex(tenfold.InvalidArgument, message):
                 make()

@@ -1,7 +1,9 @@
 """Where tenfold.imaging is to differ from MONAI 1.6.1 for the better, and where it is to be odd like it, in NumPy."""
 import contextlib
 import io
+import types
 import unittest
+import unittest.mock
 
 import numpy as np
 import window_cases
@@ -154,6 +156,51 @@ class Better(unittest.TestCase):
         image = noise(1, 1, 12)
         np.testing.assert_array_equal(sliding_window_inference(Foreign(image), 5, 2, ramp_network),
                                       sliding_window_inference(image, 5, 2, ramp_network))
+
+    def test_batches_of_many_threads_and_of_one(self):
+        """Small batches are cut and blended by one thread."""
+        image = noise(1, 1, 300, 260)
+        one, several = (sliding_window_inference(image, (128, 128), batch, ramp_network, 0.6, 'gaussian')
+                        for batch in (1, 5))
+        np.testing.assert_array_equal(one, several)
+        weights = window_truth.gaussian((128, 128), (0.125, 0.125))
+        (expected,) = truth(image, (128, 128), lambda x: [ramp_network(x)], 0.6, lambda _: weights)
+        self.assertLess(relative_difference(several, expected), TOLERANCE)
+
+    def test_layouts_of_memory(self):
+        image = noise(2, 3, 12, 11)
+        expected = sliding_window_inference(image, 5, 2, ramp_network)
+        read_only = image.copy()
+        read_only.flags.writeable = False
+        strided = np.zeros((2, 3, 24, 11), np.float32)[:, :, ::2]
+        strided[:] = image
+        for given in (read_only, strided, np.asfortranarray(image), image.astype('>f4'), image.tolist()):
+            found = sliding_window_inference(given, 5, 2, ramp_network)
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+    def test_a_gpu_without_room(self):
+        """Results come to the CPU, now and for later images of that size. What runs out of memory is a stand-in."""
+        class OutOfMemoryError(RuntimeError):
+            pass
+
+        devices = []
+
+        def inference(*arguments):
+            devices.append(arguments[10])
+            if arguments[10] is None:
+                raise OutOfMemoryError('no room')
+            return arguments[10]
+
+        image = types.SimpleNamespace(shape=(1, 1, 9, 9), is_cuda=True)
+        inferer = imaging.SlidingWindowInfererAdapt((4, 4))
+        with unittest.mock.patch('tenfold.imaging.inferers.sliding_window_inference', inference):
+            with self.assertLogs('tenfold', 'WARNING') as logs:
+                self.assertEqual(inferer(image, abs), 'cpu')
+            self.assertEqual(inferer(image, abs), 'cpu')
+            with self.assertRaises(OutOfMemoryError):   # not the GPU's
+                inferer(types.SimpleNamespace(shape=(1, 1, 8, 8), is_cuda=False), abs)
+        self.assertEqual(devices, [None, 'cpu', 'cpu', None])
+        self.assertIn('no room; results of 81 voxels and more come to the CPU', logs.output[0])
 
     def test_progress(self):
         with contextlib.redirect_stderr(io.StringIO()) as drawn:

@@ -1,4 +1,6 @@
 """Engines as predictors: what a function that calls the engine gives, without Python between windows."""
+import contextlib
+import io
 import os
 import sys
 import unittest
@@ -23,7 +25,8 @@ def network(batch='n', dtype=TensorProto.FLOAT, roi=(8, 6), names=('y',)):
     rank = len(roi)
     weights = {'w': noise(3, 2, *[3] * rank, seed=1), 'mask': noise(3, *roi, seed=2)}
     nodes = [helper.make_node('Cast', ['x'], ['f'], to=TensorProto.FLOAT),
-             helper.make_node('Conv', ['f', 'w'], ['c'], pads=[1] * 2 * rank), helper.make_node('Mul', ['c', 'mask'], ['y'])]
+             helper.make_node('Conv', ['f', 'w'], ['c'], pads=[1] * 2 * rank),
+             helper.make_node('Mul', ['c', 'mask'], ['y'])]
     outputs = [('y', TensorProto.FLOAT, [batch, 3, *roi])]
     if len(names) == 2:
         nodes.append(helper.make_node('AveragePool', ['c'], ['a'], kernel_shape=[2] * rank, strides=[2] * rank))
@@ -33,20 +36,28 @@ def network(batch='n', dtype=TensorProto.FLOAT, roi=(8, 6), names=('y',)):
 
 
 def engine(roi=(8, 6), **options):
-    shape = [2, *roi]
-    fixed = 'batch' in options
-    return tenfold.build(network(roi=roi, **options), **({} if fixed else {'profiles': {'x': ([1, *shape], [4, *shape], [4, *shape])}}),
-                         **QUICK)
+    profile = [[batch, 2, *roi] for batch in (1, 4, 4)]
+    dynamic = {} if 'batch' in options else {'profiles': {'x': profile}}
+    return tenfold.build(network(roi=roi, **options), **dynamic, **QUICK)
 
 
 class Engines(unittest.TestCase):
+    def near(self, found, expected):
+        self.assertLess(window_cases.relative_difference(found, expected), 1e-6)
+
     def test_one_output(self):
         e, image = engine(), noise(2, 2, 30, 23)
-        for options in ({}, {'mode': 'gaussian', 'overlap': 0.6}, {'sw_batch_size': 1}, {'roi_weight_map': noise(8, 6) + 0.1}):
+        for options in ({}, {'mode': 'gaussian', 'overlap': 0.6}, {'sw_batch_size': 1},
+                        {'roi_weight_map': noise(8, 6) + 0.1}):
             given = {'inputs': image, 'roi_size': (8, 6), 'sw_batch_size': 3, **options}
             found = sliding_window_inference(predictor=e, **given)
             expected = sliding_window_inference(predictor=lambda x: e(x), **given)
-            self.assertLess(window_cases.relative_difference(found, expected), 1e-6)
+            self.near(found, expected)
+
+    def test_progress(self):
+        with contextlib.redirect_stderr(io.StringIO()) as drawn:
+            sliding_window_inference(noise(1, 2, 12, 6), (8, 6), 4, engine(), 0.5, progress=True)
+        self.assertEqual(drawn.getvalue(), '\rwindows: 2/2\n')
 
     def test_several_outputs_come_by_name(self):
         e, image = engine(names=('y', 'a')), noise(1, 2, 30, 23)
@@ -54,12 +65,12 @@ class Engines(unittest.TestCase):
         expected = sliding_window_inference(image, (8, 6), 3, lambda x: e(x))
         self.assertEqual([list(found), list(expected)], [['a', 'y']] * 2)
         for name in found:
-            self.assertLess(window_cases.relative_difference(found[name], expected[name]), 1e-6)
+            self.near(found[name], expected[name])
 
     def test_an_engine_of_a_fixed_batch(self):
         image = noise(1, 2, 30, 23)
         found = sliding_window_inference(image, (8, 6), 3, engine(batch=4))
-        self.assertLess(window_cases.relative_difference(found, sliding_window_inference(image, (8, 6), 3, engine())), 1e-6)
+        self.near(found, sliding_window_inference(image, (8, 6), 3, engine()))
 
     def test_integers_in_and_a_batch_of_none(self):
         image = (noise(1, 2, 30, 23) * 250).astype(np.uint8)
@@ -70,15 +81,15 @@ class Engines(unittest.TestCase):
 
     def test_process_fn_calls_it_from_python(self):
         e, image = engine(), noise(1, 2, 30, 23)
-        found = sliding_window_inference(image, (8, 6), 4, e, process_fn=lambda outputs, _, weights: ([outputs[0] * 2], weights))
-        self.assertLess(window_cases.relative_difference(found, 2 * sliding_window_inference(image, (8, 6), 4, e)), 1e-6)
+        found = sliding_window_inference(image, (8, 6), 4, e, process_fn=lambda outputs, _, w: ([outputs[0] * 2], w))
+        self.near(found, 2 * sliding_window_inference(image, (8, 6), 4, e))
 
     def test_slices(self):
         e, volume = engine(), noise(2, 2, 12, 11, 10)
         for axis in range(3):
             inferer = imaging.SliceInferer(axis, (8, 6), 4, (0.25, 0.5, 0.6), 'gaussian')
             found, expected = (inferer(volume, network) for network in (e, lambda x: e(x)))
-            self.assertLess(window_cases.relative_difference(found, expected), 1e-6)
+            self.near(found, expected)
 
     def test_what_an_engine_does_not_take(self):
         e, image = engine(), noise(1, 2, 30, 23)
