@@ -51,6 +51,11 @@ def regions(shape, count=12, seed=0):
 
 
 class FilesCase(Case):
+    def skip_without(self, package):
+        """Of a part of a test."""
+        if importlib.util.find_spec(package) is None:
+            self.skipTest(f'not installed: {package}')
+
     def same_regions(self, source, expected):
         self.assertEqual(source.shape, expected.shape)
         self.assertEqual(source.dtype, expected.dtype.newbyteorder('='))

@@ -233,13 +233,17 @@ class Disks(FilesCase):
         for name in ('a.npy', 'a.nii', 'a.nii.gz', 'a.tif', 'a.zarr', 'b.zarr'):
             needed = {'nii': 'nibabel', 'tif': 'tifffile', 'zarr': 'zarr'}.get(name.split('.')[1], 'numpy')
             with self.subTest(name):
-                if not __import__('importlib').util.find_spec(needed):
-                    self.skipTest(f'not installed: {needed}')
+                self.skip_without(needed)
                 path = os.path.join(folder, name)
                 options = {'chunks': (8, 64, 64), 'shards': (8, 128, 128)} if name == 'b.zarr' else {}
                 self.refused(OSError, [name, 'no space left', 'bytes are free', 'make room'], write, path, array, 'zyx', **options)
                 self.assertFalse(os.path.exists(path))
                 subprocess.run(['rm', '-rf', *(os.path.join(folder, left) for left in os.listdir(folder))], check=True)
+
+    def test_a_file_system_that_reserves_nothing(self):
+        with mock.patch('os.posix_fallocate', side_effect=OSError(errno.EOPNOTSUPP, 'not supported')):
+            write(self.path('a.npy'), image((3, 4, 5)), 'zyx')
+        self.reads(self.path('a.npy'), image((3, 4, 5)))
 
     def test_full_disk_of_a_writer_that_says_so(self):
         from tenfold.imaging.files._raw import RawFile

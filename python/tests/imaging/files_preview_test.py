@@ -31,6 +31,17 @@ class FromASweep(FilesCase):
         np.testing.assert_array_equal(flat.all, [volume[0]])
 
 
+    def test_of_large_images_a_part_is_kept(self):
+        volume = image((3, 5000, 2100))
+        found = Sections('zyx', volume.shape, volume.dtype)
+        for y in range(0, 5000, 7):
+            found.add((0, y, 0), volume[:, y:y + 7])
+        self.assertEqual(found.strides, (1, 3, 2))
+        for one, expected in zip(found.all, sections(volume), strict=True):
+            rows, columns = (next(step for extent, step in ((5000, 3), (2100, 2), (3, 1)) if extent == whole) for whole in expected.shape)
+            np.testing.assert_array_equal(one, expected[::rows, ::columns])
+
+
 @needs('PIL')
 class Preview(FilesCase):
     def picture(self, *arguments, **options):

@@ -1,5 +1,6 @@
 """TIFF, BigTIFF, OME-TIFF and ImageJ: written by us and read by tifffile, written by tifffile and read by us."""
 import unittest
+from unittest import mock
 from xml.etree import ElementTree
 
 import numpy as np
@@ -118,6 +119,17 @@ class Tiff(FilesCase):
         with open_source(self.path(name)) as source:
             found = source.metadata
         self.assertEqual((found.spacing, found.origin, found.units), (GIVEN.spacing, GIVEN.origin, GIVEN.units))
+
+    def test_large_outputs_are_bigtiff(self):
+        import tifffile
+        from tenfold.imaging.files import _tiff_out
+        for name in ('l.tif', 'l.ome.tif'):
+            for limit in (1000, 1 << 20):
+                with mock.patch.object(_tiff_out, 'CLASSIC_LIMIT', limit):   # a real one would be of 4 GiB
+                    write(self.path(name), image((4, 20, 30)), 'zyx', overwrite=True)
+                with tifffile.TiffFile(self.path(name)) as file:
+                    self.assertEqual(file.is_bigtiff, limit == 1000)
+                self.reads(self.path(name), image((4, 20, 30)))
 
     def test_cut_files(self):
         import tifffile

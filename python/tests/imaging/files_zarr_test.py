@@ -1,8 +1,11 @@
 """Zarr and OME-Zarr: read again by zarr-python and ome-zarr, chunks and shards written once, pyramids, labels; and files of others."""
+import functools
+import http.server
 import importlib.util
 import itertools
 import json
 import os
+import threading
 import unittest
 from unittest import mock
 
@@ -195,6 +198,8 @@ class OmeZarr(FilesCase):
                 np.testing.assert_array_equal(levels[1], labels[:, :, ::2])   # the finest axis first
                 self.assertEqual(zarr.open_group(path + '/labels/cells', mode='r').metadata.zarr_format, number)
                 self.reads(path, array)
+                write(f'{path}/labels/nuclei', labels + 1, 'zyx', overwrite=True)
+                self.reads(f'{path}/labels/nuclei', labels + 1)
                 self.assertEqual(self.reads(path + '/labels/cells', labels).spacing, (2.0, 0.5, 0.25))
                 self.assertEqual([one for one in os.listdir(path + '/labels') if 'partial' in one or 'new' in one], [])
 
@@ -241,6 +246,20 @@ class OmeZarr(FilesCase):
                 found = next(node for node in nodes if node.zarr.path.endswith('cells') or 'cells' in str(node.zarr))
                 np.testing.assert_array_equal(np.asarray(found.data[0]), labels)
 
+    @needs('ome_zarr_models')
+    def test_the_models_of_its_specification_accept_it(self):
+        import zarr
+        from ome_zarr_models import v04, v05
+        given = type(GIVEN)(GIVEN.spacing, GIVEN.origin, GIVEN.units, np.diag([0.25, 0.5, 2, 1]), ['DNA', 'membranes'])
+        for (name, version, _), models in zip(VERSIONS, (v05, v04)):
+            with self.subTest(format=name):
+                path = write(self.path(version + '.zarr'), image((2, 5, 150, 130)), 'czyx', like=given, format=name)
+                write(path + '/labels/cells', image((5, 150, 130), 'uint8'), 'zyx', like=given)
+                group = zarr.open_group(path, mode='r')
+                self.assertEqual(len(models.Image.from_zarr(group).datasets[0]), 4)
+                models.ImageLabel.from_zarr(group['labels/cells'])
+                models.Labels.from_zarr(group['labels'])
+
     @needs('ome_zarr')
     def test_we_read_what_ome_zarr_wrote(self):
         import zarr
@@ -273,6 +292,25 @@ class OmeZarr(FilesCase):
         self.refused(OSError, ['plate', 'B/2/0'], open_source, self.path('plate.zarr'))
         zarr.open_group(self.path('empty.zarr'), mode='w')
         self.refused(OSError, ['empty.zarr', 'multiscales'], open_source, self.path('empty.zarr'))
+
+    @needs('aiohttp')
+    def test_addresses(self):
+        array = image((4, 40, 50))
+        write(self.path('web.zarr'), array, 'zyx', like=GIVEN, chunks=(2, 16, 16), format='ome-zarr-0.4')
+
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *words):
+                pass
+        with http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Quiet, directory=self.folder)) as server:
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            try:
+                address = f'http://127.0.0.1:{server.server_port}'
+                self.assertEqual(self.reads(address + '/web.zarr', array).spacing, (2.0, 0.5, 0.25))
+                self.refused(OSError, ['none.zarr', 'no Zarr'], open_source, address + '/none.zarr')
+            finally:
+                server.shutdown()
+                thread.join()
 
     def test_damaged(self):
         path = write(self.path('d.zarr'), image((8, 40, 50)), 'zyx', chunks=(4, 16, 16))

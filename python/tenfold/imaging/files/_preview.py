@@ -18,32 +18,40 @@ SECTIONS = ('xy', 'xz', 'yz')   # (columns, rows) but yz, whose columns are z so
 
 
 class Sections:
-    """Gathers the middle sections from the regions of a sweep, so that nothing is read twice. 2-D images have one, XY."""
+    """Gathers the middle sections from the regions of a sweep, so that nothing is read twice. 2-D images have one, XY.
+
+    Of axes longer than a picture shows, it keeps every second voxel, or every third: `strides` of z, y, x.
+    """
 
     def __init__(self, axes: str, shape: tuple[int, ...], dtype: Any):
         """Of the spatial axes of `axes`; of the others the first index."""
-        self.axes, self._shape = axes, dict(zip(axes, shape))
-        z, y, x = (self._shape.get(axis, 1) for axis in 'zyx')
+        self.axes, extents = axes, [dict(zip(axes, shape)).get(axis, 1) for axis in 'zyx']
+        self.strides = tuple(-(-extent // (2 * MAX_SIDE)) for extent in extents)
+        z, y, x = (-(-extent // stride) for extent, stride in zip(extents, self.strides))
         self.xy, self.xz, self.yz = np.zeros((y, x), dtype), np.zeros((z, x), dtype), np.zeros((y, z), dtype)
-        self._middle = {'z': z // 2, 'y': y // 2, 'x': x // 2}
+        self._middle = [extent // 2 for extent in extents]
 
     def add(self, starts: Any, array: np.ndarray) -> None:
         begin = dict(zip(self.axes, (int(start) for start in starts)))
         if any(begin[axis] > 0 for axis in self.axes if axis not in 'zyx'):
             return
         spatial = [axis for axis in 'zyx' if axis in self.axes]
-        first = array[tuple(slice(None) if axis in 'zyx' else 0 for axis in self.axes)]
+        volume = array[tuple(slice(None) if axis in 'zyx' else 0 for axis in self.axes)]
         given = [axis for axis in self.axes if axis in 'zyx']
-        block = first.transpose([given.index(axis) for axis in spatial])
+        block = volume.transpose([given.index(axis) for axis in spatial])
         block = block.reshape([1] * (3 - block.ndim) + list(block.shape))
-        z, y, x = (slice(begin.get(axis, 0), begin.get(axis, 0) + extent) for axis, extent in zip('zyx', block.shape))
-        at = {axis: self._middle[axis] - part.start for axis, part in zip('zyx', (z, y, x))}
-        if 0 <= at['z'] < block.shape[0]:
-            self.xy[y, x] = block[at['z']]
-        if 0 <= at['y'] < block.shape[1]:
-            self.xz[z, x] = block[:, at['y']]
-        if 0 <= at['x'] < block.shape[2]:
-            self.yz[y, z] = block[:, :, at['x']].T
+        first = [begin.get(axis, 0) for axis in 'zyx']
+        at = [middle - start for middle, start in zip(self._middle, first)]
+        skip = [-start % stride for start, stride in zip(first, self.strides)]   # voxels in front of the first one that is kept
+        z, y, x = (slice(-(-start // stride), -(-(start + extent) // stride))
+                   for start, extent, stride in zip(first, block.shape, self.strides))
+        kz, ky, kx = (slice(begin, None, stride) for begin, stride in zip(skip, self.strides))
+        if 0 <= at[0] < block.shape[0]:
+            self.xy[y, x] = block[at[0], ky, kx]
+        if 0 <= at[1] < block.shape[1]:
+            self.xz[z, x] = block[kz, at[1], kx]
+        if 0 <= at[2] < block.shape[2]:
+            self.yz[y, z] = block[kz, ky, at[2]].T
 
     @property
     def all(self) -> tuple[np.ndarray, ...]:
@@ -106,7 +114,7 @@ def preview(path_png: Any, image_sections: Any, labels: Any = None, spacing: Any
     if len(spacing) != 3 or not all(np.isfinite(step) and step > 0 for step in spacing):
         refuse_argument(path, f'spacing={list(spacing)}', 'give the positive lengths of a voxel along z, y, x')
     pillow = need('PIL.Image', path)
-    dz, dy, dx = spacing
+    dz, dy, dx = (step * stride for step, stride in zip(spacing, getattr(image_sections, 'strides', (1, 1, 1))))
     steps = ((dy, dx), (dz, dx), (dy, dz))
     longest = max(extent * step for image, pair in zip(images, steps) for extent, step in zip(image.shape, pair))
     scale = min(1 / min(dy, dx), MAX_SIDE / longest)   # pixels in a unit of length

@@ -63,7 +63,8 @@ def create_imagej(target: Target) -> Writer:
     if target.compress not in (None, 'none'):
         refuse_option(target, 'compress', target.compress, 'write .ome.tif or plain .tif')
     given = target.metadata
-    said: dict[str, Any] = {'axes': IMAGEJ_AXES.upper()}
+    # Of an image one pixel wide tifffile would take X for the samples of a pixel, so that these are named.
+    said: dict[str, Any] = {'axes': IMAGEJ_AXES.upper() + ('S' if target.extent('x') == 1 else '')}
     if 'z' in given.spacing:
         said['spacing'] = given.spacing['z']
     unit = next((given.units[axis] for axis in 'xyz' if axis in given.units), None)
@@ -113,7 +114,8 @@ def staged(target: Target, axes: str, options: dict[str, Any], **kind: Any) -> W
         with open(target.partial, 'wb') as file:
             with tifffile.TiffWriter(file, bigtiff=big, **kind) as writer:
                 pieces = planes(raw, dtype) if tile is None else (piece for plane in planes(raw, dtype) for piece in tiles(plane, tile))
-                writer.write(pieces, shape=raw.shape, dtype=dtype, tile=tile, photometric='minisblack',
+                shape = raw.shape + (1,) * (len(options['metadata']['axes']) - len(raw.shape))
+                writer.write(pieces, shape=shape, dtype=dtype, tile=tile, photometric='minisblack',
                              compression=COMPRESSIONS[target.compress] if target.compress else None, software='tenfold', **options)
             os.fsync(file.fileno())
     return Staged(target, axes, convert)

@@ -22,8 +22,8 @@ def with_zarrs(zarr: Any) -> Any:
 
 
 def quickest(array: Any, zarr: Any) -> Any:
-    """The array, by `zarrs` where that reads it: it has no arrays of the other byte order or in Fortran's order, and not all codecs."""
-    if not array.dtype.isnative or array.order == 'F':
+    """The array, by `zarrs` where that reads it: files on disks, but neither the other byte order nor Fortran's, and not all codecs."""
+    if not isinstance(array.store, zarr.storage.LocalStore) or not array.dtype.isnative or array.order == 'F':
         return array
     try:
         with with_zarrs(zarr):
