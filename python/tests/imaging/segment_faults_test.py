@@ -10,6 +10,17 @@ import numpy as np
 from segment_case import SegmentCase, image, network
 
 USAGE, FAILED, MODEL, PLAN = 2, 1, 3, 4
+VALUES = (
+    ('--overlap=1', 'at least 0 and below 1'), ('--overlap=-0.1', 'below 1'), ('--overlap=nan', 'a finite number'),
+    ('--overlap=0,0', '2 values; the network has 3'), ('--mode=soft', 'one of constant, gaussian, halo'),
+    ('--mode=halo', 'need each other'), ('--halo=2', 'need each other'), ('--reduce=max', 'one of none, argmax'),
+    ('--normalize=clip:5,1', 'A < B'), ('--normalize=percentile:99,1', 'P < Q'), ('--normalize=std:3', 'scale:F'),
+    ('--normalize=mean:3', 'mean:M,std:S'), ('--swBatch=0', 'at least 1'), ('--mirror=3', 'axes from 0 to 2'),
+    ('--mirror=0,0', 'different axes'), ('--sweep=t', 'one of auto'), ('--memory=4X', 'as 4G or 512M'),
+    ('--outputType=uint8', 'float16 or float32'), ('--axes=zyx', 'names 3 axes, the array has 4'), ('--channel=2', 'channel'),
+    ('--time=1', "its axes are 'czyx'"), ('--level=1', 'level'), ('--device=cuda:0,cpu', 'one device'),
+    ('--grid=1,2,3', 'no flag of tenfold segment'), ('--resume=1', 'no flag'), ('extra', 'no flag'),
+)
 
 
 class Faults(SegmentCase):
@@ -57,16 +68,7 @@ class Faults(SegmentCase):
         self.refused(USAGE, 'the same of all networks', models=[self.model, other])
 
     def test_values_of_flags(self):
-        for flag, expected in (('--overlap=1', 'at least 0 and below 1'), ('--overlap=-0.1', 'below 1'), ('--overlap=nan', 'a finite number'),
-                               ('--overlap=0,0', '2 values; the network has 3'), ('--mode=soft', 'one of constant, gaussian, halo'),
-                               ('--mode=halo', 'need each other'), ('--halo=2', 'need each other'), ('--reduce=max', 'one of none, argmax'),
-                               ('--normalize=clip:5,1', 'A < B'), ('--normalize=percentile:99,1', 'P < Q'), ('--normalize=std:3', 'scale:F'),
-                               ('--normalize=mean:3', 'mean:M,std:S'), ('--swBatch=0', 'at least 1'), ('--mirror=3', 'axes from 0 to 2'),
-                               ('--mirror=0,0', 'different axes'), ('--sweep=t', 'one of auto'), ('--memory=4X', 'as 4G or 512M'),
-                               ('--outputType=uint8', 'float16 or float32'), ('--axes=zyx', 'names 3 axes, the array has 4'),
-                               ('--channel=2', 'channel'), ('--time=1', "its axes are 'czyx'"), ('--level=1', 'level'),
-                               ('--device=cuda:0,cpu', 'one device'), ('--grid=1,2,3', 'no flag of tenfold segment'),
-                               ('--resume=1', 'no flag'), ('extra', 'no flag')):
+        for flag, expected in VALUES:
             with self.subTest(flag):
                 self.refused(USAGE, expected, flag)
         self.refused(USAGE, r'halo 4: nothing is left', '--mode=halo', '--halo=4')

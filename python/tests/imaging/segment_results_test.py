@@ -20,7 +20,8 @@ class Results(SegmentCase):
 
     def test_windows(self):
         for flags, options in (((), {}), (('--mode=constant', '--overlap=0.6'), {'mode': 'constant', 'overlap': 0.6}),
-                               (('--overlap=0,0.5,0.25', '--sigmaScale=0.2', '--swBatch=3'), {'overlap': (0, 0.5, 0.25), 'sigma_scale': 0.2})):
+                               (('--overlap=0,0.5,0.25', '--sigmaScale=0.2', '--swBatch=3'),
+                                {'overlap': (0, 0.5, 0.25), 'sigma_scale': 0.2})):
             self.near_all(self.found(*flags), self.by_hand(self.array, **options))
 
     def test_labels(self):
@@ -111,7 +112,8 @@ class Results(SegmentCase):
         self.assertEqual(sorted(os.listdir(self.folder)), ['m.onnx', 'x.npy', 'y.npy'])
 
     def test_memory_refuses_what_needs_more(self):
-        self.fails(2, [r'--memory=1K: [\d,]+ bytes are needed', r'expected [\d,]+ at least'], self.words(self.source, 'y.npy', '--memory=1K'))
+        words = self.words(self.source, 'y.npy', '--memory=1K')
+        self.fails(2, [r'--memory=1K: [\d,]+ bytes are needed', r'expected [\d,]+ at least'], words)
         self.found('--memory=64M')
 
 
