@@ -93,4 +93,4 @@ class SegmentCase(Case):
         return subprocess.Popen([*PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
-__all__ = ['ROI', 'SegmentCase', 'image', 'network', 'np']
+__all__ = ['ROI', 'SegmentCase', 'TensorProto', 'image', 'network', 'np', 'numpy_helper']

@@ -1,4 +1,5 @@
 """tenfold segment from file to file: formats, what they keep, previews, addresses inside an OME-Zarr; memory of long images."""
+import importlib
 import json
 import os
 import subprocess
@@ -7,7 +8,7 @@ import unittest
 
 import numpy as np
 from files_case import GIVEN, needs, open_sink, open_source, write
-from segment_case import SegmentCase, image, network
+from segment_case import SegmentCase, TensorProto, image, network, numpy_helper
 
 import tenfold
 
@@ -56,9 +57,9 @@ class Formats(SegmentCase):
 
     @needs('PIL')
     def test_a_preview(self):
-        from PIL import Image
+        pillow = importlib.import_module('PIL.Image')
         self.labels(self.path('x.npy'), 'a.npy', f'--preview={self.path("a.png")}')
-        whole = np.asarray(Image.open(self.path('a.png')))
+        whole = np.asarray(pillow.open(self.path('a.png')))
         self.assertGreater(whole.std(), 10)
         self.assertGreaterEqual(whole.shape[1], 17)
 
@@ -106,6 +107,27 @@ class Program(SegmentCase):
                                   env={**os.environ, 'TENFOLD_PYTHON': named})
             self.assertEqual((done.returncode, done.stdout), (1, ''), done.stderr)
             self.assertIn(words, done.stderr)
+
+    def test_the_example(self):
+        example = os.path.join(os.path.dirname(__file__), '..', '..', '..', 'examples', 'segment.py')
+        done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True)
+        self.assertIn('voxels that differ: 0 of', done.stdout)   # no seams
+
+    def test_networks_of_other_types(self):
+        half = network(roi=(8, 8, 6))
+        for value in (*half.graph.input, *half.graph.output):
+            value.type.tensor_type.elem_type = TensorProto.FLOAT16
+        for tensor in half.graph.initializer:
+            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), tensor.name))
+        source = self.save('x.npy', image(2, 20, 21, 17, dtype='float32'))
+        self.segment(source, 'h.npy', models=[self.save_model('h.onnx', half)])
+        expected = self.by_hand(np.load(source))
+        self.assertLess(abs(np.load(self.path('h.npy')) - expected).max(), 0.01 * abs(expected).max())
+        for flag in ('--fp16', '--bf16', '--int8', '--fp8', '--best', '--noTF32', '--builderOptimizationLevel=1'):
+            words = [one for one in self.words(source, 'p.npy', '--overwrite') if not one.startswith('--builder')]
+            code, _, errors = self.call([*words, flag])
+            self.assertEqual(code, 0, errors)
+            self.assertLess(abs(np.load(self.path('p.npy')) - expected).max(), 0.05 * abs(expected).max())
 
     def test_both_sides_know_the_same_flags(self):
         import re

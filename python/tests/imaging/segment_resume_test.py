@@ -161,6 +161,13 @@ class Continued(SegmentCase):
         found = self.segment(self.source, 'y.npy', '--resume')
         self.assertEqual((found['resumed'], found['windows'], sha256(self.path('y.npy'))), (True, 0, before))
 
+    @needs('PIL')
+    def test_its_preview_is_that_of_a_whole_run(self):
+        self.segment(self.source, 'w.npy', '--reduce=argmax', f'--preview={self.path("w.png")}')
+        self.stop('y.npy', '--reduce=argmax')
+        self.segment(self.source, 'y.npy', '--reduce=argmax', f'--preview={self.path("y.png")}', '--resume')
+        self.assertEqual(sha256(self.path('y.png')), sha256(self.path('w.png')))
+
     def test_nan_before_the_kill_are_counted(self):
         array = image(2, 90, 21, 17, dtype='float32')
         array[0, 1, 2, 3] = array[1, 80, 2, 3] = np.nan
