@@ -5,9 +5,12 @@ import subprocess
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import numpy as np
 from segment_case import SegmentCase, image, network
+
+from tenfold.imaging.files._raw import RawFile
 
 USAGE, FAILED, MODEL, PLAN = 2, 1, 3, 4
 VALUES = (
@@ -47,6 +50,25 @@ class Faults(SegmentCase):
         self.refused(FAILED, 'o.npy: it holds Python objects', source=self.save('o.npy', np.array([[None, {}]], object)))
         self.refused(FAILED, 'z.npy: its shape is', source=self.save('z.npy', np.zeros((2, 0, 3, 3))))
         self.refused(FAILED, 'k.npy: its type is complex64', source=self.save('k.npy', np.zeros((2, 9, 9, 9), 'complex64')))
+
+    def test_shapes_that_overflow(self):
+        with open(self.path('huge.npy'), 'wb') as file:
+            np.lib.format.write_array_header_1_0(file, {'descr': '<u2', 'fortran_order': False, 'shape': (2, 1 << 40, 1 << 30, 9)})
+        self.refused(FAILED, 'huge.npy: its shape is .* more than 2', source=self.path('huge.npy'))
+
+    def test_an_input_that_is_cut_during_the_run(self):
+        source = self.save('long.npy', image(2, 200, 100, 100))   # 8 MB: two groups of planes
+        read = RawFile.read
+
+        def cutting(raw, parts):
+            if parts[1].start:
+                os.truncate(source, 4000000)
+            return read(raw, parts)
+        with mock.patch.object(RawFile, 'read', cutting):
+            code, text, errors = self.call(self.words(source, 'y.npy'))
+        self.assertEqual((code, text, errors.count('\n')), (FAILED, '', 1))
+        self.assertRegex(errors, r'long.npy: cut: it has .* after \d+ of 200 planes; --resume goes on|long.npy: cut: it has')
+        self.assertFalse(os.path.exists(self.path('y.npy')))
 
     def test_models(self):
         self.refused(FAILED, 'gone.onnx', models=[self.path('gone.onnx')])

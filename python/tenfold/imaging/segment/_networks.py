@@ -170,6 +170,11 @@ class Networks:
     def outputs_left_out(self) -> list[str]:
         return [one.name for one in [b for b in self._engines[0].bindings if not b.is_input][1:]]
 
+    def notes(self) -> list[str]:
+        """Of precisions that were asked for and are not used."""
+        return sorted({note.text for engine in self._engines for note in engine.notes
+                       if (note.kind, note.severity) == ('precision', 'info')})
+
     @property
     def device(self) -> str:
         return str(self._engines[0].info.device)

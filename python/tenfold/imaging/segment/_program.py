@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 
-from tenfold.errors import Error, InvalidArgument, InvalidModel, OutOfMemory, PlanRefused, Unsupported
+from tenfold.errors import Cancelled, Error, InvalidArgument, InvalidModel, OutOfMemory, PlanRefused, Unsupported
 from tenfold.imaging.segment._options import parse
 from tenfold.imaging.segment._run import Stopped, run
 
@@ -21,7 +21,7 @@ def main(words: list[str]) -> int:
         error, note = stopped.error, stopped.note
     except Exception as other:
         error, note = other, ''
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, (KeyboardInterrupt, Cancelled)):   # the second where Ctrl-C ended an engine's run
         return said(f'interrupted{note}', INTERRUPTED)
     if isinstance(error, Error):
         return said(f'{error}{note}', next((code for kind, code in CODES if isinstance(error, kind)), RUN_FAILED))

@@ -13,6 +13,7 @@ import numpy as np
 from tenfold import _native
 from tenfold.errors import InvalidArgument
 from tenfold.imaging.files import Sections, open_source, preview
+from tenfold.imaging.files._errors import need
 from tenfold.imaging.files._formats import format_to_write
 from tenfold.imaging.files._open import check_place
 from tenfold.imaging.segment._bar import Bar
@@ -51,7 +52,7 @@ def run(options: Options) -> None:
         networks.check_types(reader.source.dtype, bool(options.normalize))
         classes = networks.output_channels(channels, roi)
         check_memory(options, reader, grid, networks, classes)
-        tell_outputs(networks)
+        tell(networks)
         sweep = Sweep(options, reader, grid, networks, state, classes, squeezed, resumes, options.overwrite or complete)
     except BaseException:
         reader.close()
@@ -67,6 +68,8 @@ def run(options: Options) -> None:
 
 def prepare(options: Options, chain: Chain) -> tuple[PlaneReader, Grid, Networks, bool]:
     """Whatever is to be known of image and networks before anything is built."""
+    if options.preview:
+        need('PIL.Image', options.preview)
     given = {'axes': options.axes, 'channel': options.channel, 'level': options.level, 'scene': options.scene, 'time': options.time}
     format_to_write(options.output)
     with open_source(options.input, **given) as source:
@@ -115,10 +118,13 @@ def check_memory(options: Options, reader: PlaneReader, grid: Grid, networks: Ne
                               'another axis by --sweep, or a smaller --roi')
 
 
-def tell_outputs(networks: Networks) -> None:
+def tell(networks: Networks) -> None:
+    """What a user would not expect; warnings of builds have been logged."""
     left_out = networks.outputs_left_out()
     if left_out:
         sys.stderr.write(f'tenfold: the first output is written; {", ".join(left_out)}: left out\n')
+    for text in networks.notes():
+        sys.stderr.write(f'tenfold: {text}\n')
 
 
 class Sweep:
@@ -136,11 +142,15 @@ class Sweep:
         self._before = state.image, state.planes
         reader.nans_before, reader.count_from = state.nans, self._before
         self.output.nans = reader.nans
-        if resumes:
-            state.keep_plans()
-        else:
-            networks.save(state.plans)
-            state.begin()
+        try:
+            if resumes:
+                state.keep_plans()
+            else:
+                networks.save(state.plans)
+                state.begin()
+        except BaseException:
+            self.output.remove()
+            raise
         self._per_image = len(grid.windows())
         self._skipped = state.image * self._per_image
         total = (reader.times - state.image) * self._per_image
@@ -201,12 +211,16 @@ class Sweep:
         try:
             self._state.save(self._reader.times - 1, self._grid.image[0], self._reader.all_nans)
             self.output.sink.close()
+        except BaseException as error:
+            self._reader.close()
+            raise Stopped(error, self._leave(error)) from error
+        self._state.remove()
+        self.output.seconds += time.perf_counter() - begun
+        try:
             if self._options.preview:
                 self._preview(self._options.preview)
         finally:
             self._reader.close()
-        self._state.remove()
-        self.output.seconds += time.perf_counter() - begun
 
     def _preview(self, path: str) -> None:
         image, labels = self._reader.sections, self.output.sections
