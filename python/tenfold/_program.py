@@ -6,4 +6,5 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     program = os.path.join(os.path.dirname(__file__), 'bin', 'tenfold')
+    os.environ.setdefault('TENFOLD_PYTHON', sys.executable)   # verbs that run in Python find this package
     os.execv(program, [program, *sys.argv[1:]])

@@ -1,7 +1,9 @@
 """Writing TIFF, OME-TIFF and ImageJ's hyperstacks: plane by plane from an NPY file, when all voxels are there."""
 from __future__ import annotations
 
+import hashlib
 import os
+import uuid
 from typing import Any, Iterator
 
 import numpy as np
@@ -111,6 +113,8 @@ def staged(target: Target, axes: str, options: dict[str, Any], **kind: Any) -> W
     dtype = target.dtype if target.dtype != bool else np.dtype(np.uint8)
 
     def convert(raw: RawFile) -> None:
+        if kind.get('ome'):   # tifffile would draw one, and each run would write other bytes
+            options['metadata']['UUID'] = str(uuid.UUID(digest_of(raw)))
         with open(target.partial, 'wb') as file:
             with tifffile.TiffWriter(file, bigtiff=big, **kind) as writer:
                 pieces = planes(raw, dtype) if tile is None else (piece for plane in planes(raw, dtype) for piece in tiles(plane, tile))
@@ -119,6 +123,14 @@ def staged(target: Target, axes: str, options: dict[str, Any], **kind: Any) -> W
                              compression=COMPRESSIONS[target.compress] if target.compress else None, software='tenfold', **options)
             os.fsync(file.fileno())
     return Staged(target, axes, convert)
+
+
+def digest_of(raw: RawFile) -> str:
+    found = hashlib.md5(usedforsecurity=False)
+    with open(raw.path, 'rb') as file:
+        while piece := file.read(1 << 22):
+            found.update(piece)
+    return found.hexdigest()
 
 
 def planes(raw: RawFile, dtype: np.dtype[Any]) -> Iterator[np.ndarray]:

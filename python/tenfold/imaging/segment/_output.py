@@ -1,0 +1,107 @@
+"""Planes of results on their way to the file, and how many of them a killed process would leave there."""
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenfold.imaging.files import Sections, Sink, Source, open_sink
+from tenfold.imaging.files._replace import remove
+from tenfold.imaging.segment._options import Options, check_output_type
+from tenfold.imaging.segment._resume import State
+
+SAVE_SECONDS = 0.1   # a killed run loses so much, and a slab
+
+
+class Output:
+    """`axes`: the sweep's, spatial ones only. `channels`: of the network. Opens the sink: what does not fit is refused here."""
+
+    def __init__(self, options: Options, source: Source, axes: str, channels: int, state: State, resume: bool,
+                 overwrite: bool):
+        self.channels = 1 if options.reduce == 'argmax' else channels
+        labels = channels if options.reduce == 'argmax' else 2
+        stored = np.dtype('float32' if options.reduce == 'none' else 'uint8' if labels <= 256 else 'uint16')
+        self.dtype = check_output_type(options, stored, labels)
+        self._extent = dict(zip(source.axes, source.shape))
+        names = ('t' if 't' in source.axes else '') + ('c' if self.channels > 1 else '') + ''.join(sorted(axes, key='zyx'.index))
+        self._extent['c'] = self.channels
+        shape = [self._extent[axis] for axis in names]
+        self.sink: Sink = open_sink(options.output, shape, self.dtype, axes=names, like=source, compress=options.compress,
+                                    chunks=options.chunks, overwrite=overwrite, resume=resume)
+        self.sections = Sections(names, tuple(shape), self.dtype) if options.preview else None
+        self._axes, self._state = axes, state
+        given = ('c', *axes)   # of the planes that write() gets
+        self._to = [given.index(axis) for axis in ('c', *sorted(axes, key='zyx'.index))]
+        self.seconds = 0.0
+        self.bytes = 0
+        self.planes = 0
+        self._image = self._first = self._skip = 0
+        self.nans: Callable[[int, int], int] = lambda image, planes: 0   # before a plane of a time point
+        self._there: tuple[int, int, int] | None = None   # time point, planes and NaN that a killed process would leave
+        self._saved = 0.0
+
+    def begin(self, image: int, first: int, skip: int) -> None:
+        """A sweep of a time point begins whose plane 0 is `first` of the image; planes before `skip` are there already."""
+        self._image, self._first, self._skip = image, first, skip
+
+    def open(self, number: int, dtype: Any, shape: Any) -> Any:
+        return self.write if number == 0 else self.drop
+
+    def drop(self, *_: Any) -> None:
+        """Of an output that is not asked for."""
+
+    def write(self, _: int, begin: tuple[int, ...], planes: np.ndarray) -> None:
+        begun = time.perf_counter()
+        start = begin[0] + self._first
+        if start < self._skip:
+            planes = planes[:, self._skip - start:]
+            start = self._skip
+        if planes.shape[1]:
+            found = np.ascontiguousarray(planes.transpose(self._to), self.dtype)
+            places = {'t': self._image, self._axes[0]: start}
+            starts = tuple(places.get(axis, 0) for axis in self.sink.axes)
+            found = found.reshape([dict(zip('czyx', self._box(found))).get(axis, 1) for axis in self.sink.axes])
+            self.sink.write(starts, found)
+            if self.sections:
+                self.sections.add(starts, found)
+            self.bytes += found.nbytes
+            self.planes += planes.shape[1]
+            self._save(start + planes.shape[1])
+        self.seconds += time.perf_counter() - begun
+
+    def _box(self, found: np.ndarray) -> list[int]:
+        """Extents by axis c, z, y, x."""
+        there = dict(zip(('c', *sorted(self._axes, key='zyx'.index)), found.shape))
+        return [there.get(axis, 1) for axis in 'czyx']
+
+    def _save(self, done: int) -> None:
+        """What waits for the rest of a chunk is not in the file yet."""
+        image = self._image
+        if 't' in self.sink.axes:
+            pending = self.sink.pending('t')
+            if pending is not None and pending < image:
+                image, done = pending, 0
+        waiting = self.sink.pending(self._axes[0])
+        done = done if waiting is None else min(done, waiting)
+        self._there = image, done, self.nans(image, done)
+        now = time.monotonic()
+        if now - self._saved >= SAVE_SECONDS:
+            self._saved = now
+            self._state.save(*self._there)
+
+    def abandon(self) -> None:
+        """Stops; --resume goes on with what is there."""
+        if self._there:
+            self._state.save(*self._there)
+        self.sink.abandon()
+
+    def remove(self) -> None:
+        """Nothing of it stays."""
+        self.sink.abandon()
+        for ending in ('.partial', '.partial.npy'):
+            if os.path.lexists(self.sink.path + ending):
+                remove(self.sink.path + ending)
+        self._state.remove()

@@ -1,0 +1,197 @@
+"""tenfold segment --resume: a run that was killed ends with the bytes of one that was not."""
+import hashlib
+import json
+import os
+import random
+import signal
+import time
+import unittest
+from unittest import mock
+
+import numpy as np
+from files_case import needs
+from segment_case import ROI, SegmentCase, image, network
+
+from tenfold.imaging.segment import _output
+from tenfold.imaging.segment._windows import Grid
+
+PLANES, KILLS = 600, 10
+
+
+def sha256(path):
+    found = hashlib.sha256()
+    files = [path] if os.path.isfile(path) else sorted(os.path.join(at, name) for at, _, names in os.walk(path) for name in names)
+    for name in files:
+        found.update(os.path.relpath(name, path).encode())
+        with open(name, 'rb') as file:
+            found.update(file.read())
+    return found.hexdigest()
+
+
+class Killed(SegmentCase):
+    def state(self, out):
+        try:
+            with open(self.path(out) + '.partial.json') as file:
+                return json.load(file)
+        except FileNotFoundError:
+            return None
+
+    def kill_at(self, words, out, planes):
+        """Ends the run with SIGKILL, a moment after so many planes are there. False: it was quicker."""
+        run = self.process(words)
+        end = time.monotonic() + 120
+        while run.poll() is None and time.monotonic() < end:
+            state = self.state(out)
+            if state and state['image'] * PLANES + state['planes'] >= planes:
+                time.sleep(random.uniform(0, 0.05))
+                break
+            time.sleep(0.003)
+        killed = run.poll() is None
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+        return killed
+
+    def ten_times(self, name, *flags, array=None):
+        source = self.save('x.npy', image(2, PLANES, 24, 20) if array is None else array)
+        for folder in 'ab':
+            os.mkdir(self.path(folder))
+        slow = ('--swBatch=1',) if '--swBatch=3' not in flags else ()
+        words = {folder: self.words(source, os.path.join(folder, name), *flags, *slow, '--resume') for folder in 'ab'}
+        self.assertEqual(self.call(words['a'])[0], 0)
+        out, kills = os.path.join('b', name), 0
+        for planes in sorted(random.sample(range(PLANES * 4 // 5), KILLS)):
+            kills += self.kill_at(words['b'], out, planes)
+            self.assertFalse(os.path.exists(self.path(out)))
+        self.assertEqual(kills, KILLS)
+        code, text, errors = self.call(words['b'])
+        self.assertEqual((code, errors), (0, ''))
+        found = json.loads(text)
+        self.assertTrue(found['resumed'])
+        self.assertLess(found['planes'], found['shape'][-3] * (found['shape'][0] if 't' in found['axes'] else 1))
+        self.assertEqual(sha256(self.path(out)), sha256(self.path(os.path.join('a', name))))
+        self.assertEqual([one for one in os.listdir(self.path('b')) if one != name], [])
+
+    def test_npy(self):
+        self.ten_times('y.npy', '--overlap=0.5')
+
+    def test_npy_in_batches_across_rows_of_windows_and_in_steps_of_equal_length(self):
+        self.ten_times('y.npy', '--mode=halo', '--halo=2,1,1', '--placement=even', '--swBatch=3', '--normalize=zscore')
+
+    def test_time_points(self):
+        self.ten_times('y.npy', '--reduce=argmax', '--normalize=zscore', '--overlap=0.5', array=image(5, 2, PLANES // 5, 24, 20))
+
+    @needs('zarr')
+    def test_ome_zarr(self):
+        self.ten_times('y.ome.zarr', '--reduce=argmax', '--overlap=0.5')
+
+    @needs('tifffile')
+    def test_tiff(self):
+        self.ten_times('y.ome.tif', '--reduce=argmax', '--overlap=0.5', '--compress=zlib')
+
+    @needs('nibabel')
+    def test_nifti(self):
+        self.ten_times('y.nii', '--overlap=0.7', '--outputType=float32')
+
+
+class Continued(SegmentCase):
+    def setUp(self):
+        super().setUp()
+        self.source = self.save('x.npy', image(2, 90, 21, 17))
+
+    def stop(self, out, *flags, writes=4):
+        """A run that is interrupted behind so many writes, in this process."""
+        write, left = _output.Output.write, [writes]
+
+        def stopping(output, *arguments):
+            write(output, *arguments)
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+        with mock.patch.object(_output.Output, 'write', stopping):
+            code, text, errors = self.call(self.words(self.source, out, *flags))
+        self.assertEqual((code, text), (130, ''))
+        self.assertRegex(errors, r'^tenfold: interrupted after \d+ of 90 planes; --resume goes on with .*\.partial\n$')
+
+    def test_it_redoes_little(self):
+        whole = self.segment(self.source, 'w.npy')
+        self.stop('y.npy')
+        found = self.segment(self.source, 'y.npy', '--resume')
+        self.assertLess(found['planes'], whole['planes'])
+        of_slab = whole['windows'] // 15 * 2   # two rows of windows touch a plane
+        self.assertLessEqual(found['windows'], whole['windows'] * found['planes'] / 90 + 2 * of_slab)
+        self.assertEqual(sha256(self.path('y.npy')), sha256(self.path('w.npy')))
+
+    def test_what_changed_is_named(self):
+        self.stop('y.npy', '--overlap=0.5', '--normalize=zscore')
+        partial = sorted(os.listdir(self.folder))
+        for words, flags in ((r'the killed run had --overlap=0.5, this one has --overlap=0.25', ['--overlap=0.25', '--normalize=zscore']),
+                             (r'the killed run had --overlap=0.5, this one has no --overlap', ['--normalize=zscore']),
+                             (r'the killed run had no --reduce, this one has --reduce=argmax',
+                              ['--overlap=0.5', '--normalize=zscore', '--reduce=argmax'])):
+            self.fails(2, words, self.words(self.source, 'y.npy', '--resume', *flags))
+        same = self.words(self.source, 'y.npy', '--resume', '--overlap=0.5', '--normalize=zscore')
+        stat = os.stat(self.source)
+        os.utime(self.source, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+        self.fails(2, 'the input changed since', same)
+        os.utime(self.source, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        os.rename(self.model, self.path('kept.onnx'))
+        self.save_model('m.onnx', network(seed=9))
+        self.fails(2, 'the model or plan changed since', same)
+        os.replace(self.path('kept.onnx'), self.model)
+        with open(self.path('y.npy.partial.0.plan'), 'ab') as file:
+            file.write(b'.')
+        self.fails(2, 'the plan of the killed run is missing or changed', same)
+        self.assertEqual(sorted(os.listdir(self.folder)), partial)
+        self.segment(self.source, 'y.npy')   # without --resume it begins anew
+
+    def test_without_a_partial_file_it_begins(self):
+        self.assertFalse(self.segment(self.source, 'y.npy', '--resume')['resumed'])
+        self.stop('z.npy')
+        os.unlink(self.path('z.npy.partial'))
+        code, _, errors = self.call(self.words(self.source, 'z.npy', '--resume'))
+        self.assertEqual(code, 2)
+        self.assertIn('the .partial file beside it is gone', errors)
+        self.segment(self.source, 'z.npy', '--resume')
+
+    def test_a_run_that_was_killed_after_the_rename_is_complete(self):
+        with mock.patch('tenfold.imaging.segment._resume.State.remove', lambda state: None):
+            self.call(self.words(self.source, 'y.npy'))
+        self.assertTrue(os.path.exists(self.path('y.npy.partial.json')))
+        before = sha256(self.path('y.npy'))
+        found = self.segment(self.source, 'y.npy', '--resume')
+        self.assertEqual((found['resumed'], found['windows'], sha256(self.path('y.npy'))), (True, 0, before))
+
+    @needs('PIL')
+    def test_its_preview_is_that_of_a_whole_run(self):
+        self.segment(self.source, 'w.npy', '--reduce=argmax', f'--preview={self.path("w.png")}')
+        self.stop('y.npy', '--reduce=argmax')
+        self.segment(self.source, 'y.npy', '--reduce=argmax', f'--preview={self.path("y.png")}', '--resume')
+        self.assertEqual(sha256(self.path('y.png')), sha256(self.path('w.png')))
+
+    def test_nan_before_the_kill_are_counted(self):
+        array = image(2, 90, 21, 17, dtype='float32')
+        array[0, 1, 2, 3] = array[1, 80, 2, 3] = np.nan
+        self.source = self.save('n.npy', array)
+        self.stop('y.npy', '--nan=zero')
+        self.assertEqual(self.segment(self.source, 'y.npy', '--nan=zero', '--resume')['nan'], 2)
+
+
+class Begins(unittest.TestCase):
+    def test_all_windows_of_the_planes_that_are_left_at_their_places(self):
+        for placement in ('fixed_step', 'even'):
+            for extent, overlap, batch in ((100, 0.25, 1), (101, 0.6, 3), (57, 0.0, 4), (64, 0.5, 7)):
+                options = {'overlap': overlap, 'mode': 'gaussian', 'placement': placement}
+                grid = Grid((extent, 12, 9), ROI, options)
+                whole = grid.windows()
+                for planes in range(extent):
+                    first = grid.first_plane(planes, batch)
+                    row = whole.starts[0].index(first)
+                    self.assertLessEqual(first, planes)
+                    self.assertTrue(row == 0 or whole.starts[0][row - 1] + ROI[0] <= planes or len(whole) // len(whole.starts[0]) % batch
+                                    or placement == 'even')
+                    self.assertTrue(all(start >= first for start in whole.starts[0] if start + ROI[0] > planes))
+                    self.assertEqual(row * (len(whole) // len(whole.starts[0])) % batch, 0)
+
+
+if __name__ == '__main__':
+    unittest.main()
