@@ -45,7 +45,8 @@ def open_tiff(path: str, level: int, scene: int) -> Stored:
         cut = next((line for line in said if any(word in line for word in CUT)), None)
         if cut:
             refuse(path, f'cut or damaged: {cut}', 'copy it again')
-        array = zarr.open_array(series.aszarr(level=level), mode='r')
+        # Of images of one pixel tifffile's view by chunks cannot be read; as a whole they are a number a page.
+        array = picked.asarray() if picked.shape[-2:] == (1, 1) else zarr.open_array(series.aszarr(level=level), mode='r')
     except Exception as error:
         if file:
             file.close()
@@ -53,7 +54,7 @@ def open_tiff(path: str, level: int, scene: int) -> Stored:
     axes = letters(picked.axes, array.shape, path)
     metadata = metadata_of(file, series, scene, axes)
     ratios = {axis: full / part for axis, full, part in zip(axes or '', series.shape, picked.shape) if axis in 'zyx'}
-    return Stored(path, array.shape, array.dtype, lambda parts: array[parts], axes, array.chunks, metadata.resampled(ratios), file.close)
+    return Stored(path, array.shape, array.dtype, lambda parts: array[parts], axes, getattr(array, 'chunks', None), metadata.resampled(ratios), file.close)
 
 
 def pick(path: str, found: Any, index: int, name: str, plural: str) -> Any:
