@@ -38,8 +38,9 @@ def spheres(seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
 
 
 def taps() -> np.ndarray:
-    found = np.exp(-0.5 * (np.arange(-REACH, REACH + 1) / 1.2) ** 2)
-    return (found / found.sum()).astype(np.float32)
+    gaussian = np.exp(-0.5 * (np.arange(-REACH, REACH + 1) / 1.2) ** 2)
+    result: np.ndarray = (gaussian / gaussian.sum()).astype(np.float32)
+    return result
 
 
 def write_network(path: str) -> None:
