@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import time
 import unittest
@@ -29,39 +30,43 @@ def sha256(path):
 
 
 class Killed(SegmentCase):
-    def state(self, out):
+    def done(self, out, per_image=PLANES):
+        """Planes that a run left as done; of one that left nothing: 0."""
         try:
             with open(self.path(out) + '.partial.json') as file:
-                return json.load(file)
+                state = json.load(file)
         except FileNotFoundError:
-            return None
+            return 0
+        return state['image'] * per_image + state['planes']
 
-    def kill_at(self, words, out, planes):
+    def kill_at(self, words, out, planes, per_image):
         """Ends the run with SIGKILL, a moment after so many planes are there. False: it was quicker."""
         run = self.process(words)
         end = time.monotonic() + 120
-        while run.poll() is None and time.monotonic() < end:
-            state = self.state(out)
-            if state and state['image'] * PLANES + state['planes'] >= planes:
-                time.sleep(random.uniform(0, 0.05))
-                break
+        while run.poll() is None and time.monotonic() < end and self.done(out, per_image) < planes:
             time.sleep(0.003)
-        killed = run.poll() is None
+        time.sleep(random.uniform(0, 0.02))
         run.send_signal(signal.SIGKILL)
         run.communicate()
-        return killed
+        return not os.path.exists(self.path(out))
 
     def killed_often(self, name, *flags, array=None, times=4):
         source = self.save('x.npy', image(2, PLANES, 24, 20) if array is None else array)
+        per_image = PLANES if array is None else array.shape[2]
         for folder in 'ab':
             os.mkdir(self.path(folder))
         slow = ('--swBatch=1',) if '--swBatch=3' not in flags else ()
         words = {folder: self.words(source, os.path.join(folder, name), *flags, *slow, '--resume') for folder in 'ab'}
         self.assertEqual(self.call(words['a'])[0], 0)
         out, kills = os.path.join('b', name), 0
-        for planes in sorted(random.sample(range(PLANES * 4 // 5), times)):
-            kills += self.kill_at(words['b'], out, planes)
-            self.assertFalse(os.path.exists(self.path(out)))
+        for _ in range(4 * times):
+            done = self.done(out, per_image)
+            if self.kill_at(words['b'], out, random.randint(done + 1, max(done + 1, PLANES * (kills + 1) // (times + 2))), per_image):
+                kills += 1
+            else:   # a quick run that ended by itself: the next one begins anew
+                (shutil.rmtree if os.path.isdir(self.path(out)) else os.remove)(self.path(out))
+            if kills == times:
+                break
         self.assertEqual(kills, times)
         code, text, errors = self.call(words['b'])
         self.assertEqual((code, errors), (0, ''))

@@ -54,7 +54,8 @@ def open_tiff(path: str, level: int, scene: int) -> Stored:
     axes = letters(picked.axes, array.shape, path)
     metadata = metadata_of(file, series, scene, axes)
     ratios = {axis: full / part for axis, full, part in zip(axes or '', series.shape, picked.shape) if axis in 'zyx'}
-    return Stored(path, array.shape, array.dtype, lambda parts: array[parts], axes, getattr(array, 'chunks', None), metadata.resampled(ratios), file.close)
+    chunks = getattr(array, 'chunks', None)
+    return Stored(path, array.shape, array.dtype, lambda parts: array[parts], axes, chunks, metadata.resampled(ratios), file.close)
 
 
 def pick(path: str, found: Any, index: int, name: str, plural: str) -> Any:
