@@ -38,7 +38,7 @@ constexpr SegmentRow kModel[] = {
     {"int8", "", "enable INT8: models with Q/DQ, else dynamic row-wise quantization of GEMMs"},
     {"fp8", "", "enable FP8 (e4m3) GEMMs on a GPU"},
     {"best", "", "enable every precision: fp16, bf16, int8, fp8"},
-    {"noTF32", "", "GPUs compute float32 without TF32"},
+    {"noTF32", "", "no rounding of fp32: no TF32 on a GPU; on a CPU no Winograd, Strassen or narrower parts"},
     {"builderOptimizationLevel", "N", "0 times nothing, 3 is the default, 5 searches longest"},
     {"timingCacheFile", "FILE", "read and write times of kernels here"},
 };

@@ -14,7 +14,7 @@ import numpy as np
 from tenfold.imaging.files._errors import need, refuse, refuse_argument, unreadable
 from tenfold.imaging.files._metadata import METERS, Metadata
 from tenfold.imaging.files._npy import Staged
-from tenfold.imaging.files._raw import RawFile
+from tenfold.imaging.files._raw import RawFile, RawWriter
 from tenfold.imaging.files._sink import Target, Writer, check_partial, refuse_option
 from tenfold.imaging.files._source import Stored, check_array
 
@@ -108,7 +108,7 @@ def front_of(header: Any) -> bytes:
     return front
 
 
-class NiftiWriter(Writer):
+class NiftiWriter(RawWriter):
     def __init__(self, target: Target):
         header, self.axes = header_of(target)
         shape, dtype = target.in_order(self.axes), header.get_data_dtype()
@@ -122,15 +122,6 @@ class NiftiWriter(Writer):
             self.raw.check_size()
         else:
             self.raw.create(front)
-
-    def write(self, starts: tuple[int, ...], array: np.ndarray) -> None:
-        self.raw.write(starts, array)
-
-    def finish(self) -> None:
-        self.raw.close()
-
-    def abandon(self) -> None:
-        self.raw.close()
 
 
 def create_nifti(target: Target) -> Writer:

@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from tenfold.imaging.files._errors import refuse, unwritable
-from tenfold.imaging.files._raw import RawFile
+from tenfold.imaging.files._raw import RawFile, RawWriter
 from tenfold.imaging.files._sink import Target, Writer, check_partial, refuse_option
 from tenfold.imaging.files._source import Stored, check_array
 
@@ -32,7 +32,7 @@ def open_npy(path: str, level: int, scene: int) -> Stored:
     return Stored(path, raw.shape, raw.dtype, raw.read)
 
 
-class NpyWriter(Writer):
+class NpyWriter(RawWriter):
     def __init__(self, path: str, shape: tuple[int, ...], dtype: np.dtype, axes: str, resume: bool):
         self.axes = axes
         self.resumed = resume and os.path.exists(path)
@@ -44,15 +44,6 @@ class NpyWriter(Writer):
         np.lib.format.write_array_header_1_0(header, {'descr': np.lib.format.dtype_to_descr(dtype), 'fortran_order': False, 'shape': shape})
         self.raw = RawFile(path, header.tell(), shape, dtype)
         self.raw.create(header.getvalue())
-
-    def write(self, starts: tuple[int, ...], array: np.ndarray) -> None:
-        self.raw.write(starts, array)
-
-    def finish(self) -> None:
-        self.raw.close()
-
-    def abandon(self) -> None:
-        self.raw.close()
 
 
 def create_npy(target: Target) -> Writer:

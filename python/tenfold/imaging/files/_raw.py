@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.imaging.files._errors import disk_full, refuse
+from tenfold.imaging.files._sink import Writer
 
 
 class RawFile:
@@ -78,3 +79,18 @@ class RawFile:
             os.fsync(self._fd)
             os.close(self._fd)
             self._fd = None
+
+
+class RawWriter(Writer):
+    """Of a format whose voxels lie raw behind its header."""
+
+    raw: RawFile
+
+    def write(self, starts: tuple[int, ...], array: np.ndarray) -> None:
+        self.raw.write(starts, array)
+
+    def finish(self) -> None:
+        self.raw.close()
+
+    def abandon(self) -> None:
+        self.raw.close()

@@ -43,7 +43,7 @@ def run(options: Options) -> None:
         resumes = options.resume and state.load()
         complete = resumes and (state.image, state.planes) == (reader.times - 1, grid.image[0])
         if complete and state.partial_is_gone():   # killed after the output had got its name
-            return tell_complete(options, state, reader)
+            return report_complete(options, state, reader)
         check_place(options.output.rstrip('/'), reader.source, options.overwrite or complete)
         if not resumes:
             state.remove()   # of an older run
@@ -52,7 +52,7 @@ def run(options: Options) -> None:
         networks.check_types(reader.source.dtype, bool(options.normalize))
         classes = networks.output_channels(channels, roi)
         check_memory(options, reader, grid, networks, classes)
-        tell(networks)
+        report_notes(networks)
         sweep = Sweep(options, reader, grid, networks, state, classes, squeezed, resumes, options.overwrite or complete)
     except BaseException:
         reader.close()
@@ -93,7 +93,7 @@ def prepare(options: Options, chain: Chain) -> tuple[PlaneReader, Grid, Networks
     return PlaneReader(source, chain, options.nan, sections), grid, networks, squeezed
 
 
-def tell_complete(options: Options, state: State, reader: PlaneReader) -> None:
+def report_complete(options: Options, state: State, reader: PlaneReader) -> None:
     state.remove()
     reader.close()
     if options.json:
@@ -111,14 +111,14 @@ def check_memory(options: Options, reader: PlaneReader, grid: Grid, networks: Ne
         return
     slab, sums = reader.memory(grid.roi[0]), memory_of_sums(grid, classes, 4 * classes if options.reduce == 'none' else 2)
     window = 4 * math.prod(grid.roi) * (reader.channels + 2 * classes)
-    needed, least = slab + sums + networks.batch * window, slab + sums + window
+    needed, minimum = slab + sums + networks.batch * window, slab + sums + window
     if needed > options.memory:
         raise InvalidArgument(f'--memory={options.given["memory"]}: {needed:,} bytes are needed: {slab:,} of planes, {sums:,} of sums, '
-                              f'{networks.batch} times {window:,} of windows; expected {least:,} at least, with --swBatch=1, or try '
+                              f'{networks.batch} times {window:,} of windows; expected {minimum:,} at least, with --swBatch=1, or try '
                               'another axis by --sweep, or a smaller --roi')
 
 
-def tell(networks: Networks) -> None:
+def report_notes(networks: Networks) -> None:
     """What a user would not expect; warnings of builds have been logged."""
     left_out = networks.outputs_left_out()
     if left_out:
