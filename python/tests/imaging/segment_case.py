@@ -89,8 +89,8 @@ class SegmentCase(Case):
         self.assertEqual(found.shape, expected.shape)
         self.assertLess(abs(found - expected).max(), 1e-5 * abs(expected).max())
 
-    def process(self, words, **options):
-        return subprocess.Popen([*PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    def process(self, words, program=PROGRAM, **options):
+        return subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
 __all__ = ['ROI', 'SegmentCase', 'TensorProto', 'image', 'network', 'np', 'numpy_helper']
