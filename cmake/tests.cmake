@@ -88,6 +88,7 @@ foreach(source IN LISTS sources)
   get_filename_component(stem ${source} NAME_WE)
   tenfold_test(${stem} SOURCES ${source} USES tenfold_builder tenfold_test_support)
 endforeach()
+target_link_libraries(gpu_imaging_test PRIVATE tenfold_sweep)
 
 # Libraries of plug-ins as others build them: the example in C, one that is wrong in many ways, and one by clang with libc++ where that
 # is installed.

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "tenfold/export.h"
+#include "tenfold/log.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
@@ -160,6 +161,10 @@ struct SweepOptions {
   DType input = DType::f32;                 // of the windows for a function; an engine's are of its input's type
   // Told after each batch, in the caller's thread. If it returns false, Error(cancelled) is thrown.
   std::function<bool(std::int64_t done, std::int64_t total)> progress = {};
+  // An engine on a GPU: planes travel there once, in their own type, and windows are cut, blended and reduced there. If
+  // false, or where the GPU cannot (too little memory, no NVRTC, images of i32 or f64), the host does that.
+  bool stay_on_gpu = true;
+  LogCallback log = {};                     // told in one line why the GPU cannot
 };
 
 // Sweeps over images along their first spatial axis. Each plane of a source is asked for once, and memory is bounded by

@@ -6,6 +6,7 @@
 #include "native/errors.h"
 #include "native/imaging/windows.h"
 #include "native/long_call.h"
+#include "native/options/callbacks.h"
 #include "native/options/values.h"
 
 namespace tenfold::python {
@@ -116,6 +117,7 @@ struct PySweep {
       : predictor(given), is_engine(nb::isinstance<PyEngine>(given)) {
     options.stitch = stitch, options.window_batch = window_batch, options.progress = progress_from(progress);
     if (!dtype.is_none()) options.input = dtype_of(dtype, "dtype");
+    options.log = std::make_shared<Callbacks>()->log();
     if (!is_engine && PyCallable_Check(given.ptr()) == 0)
       raise_type_error("a predictor is a tenfold.Engine or a function, not a " + class_name(given));
   }

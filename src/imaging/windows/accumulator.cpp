@@ -207,9 +207,7 @@ void Accumulator::finish(std::int64_t begin, std::int64_t end, const Finish& how
                          Parallel& parallel) {
   begin = std::max(begin, axes_[0].crop_begin), end = std::min(end, axes_[0].crop_end);
   if (in_place_ == nullptr && begin < end) finish_rings(begin, end, how, to, parallel);
-  require(positive_, ErrorKind::invalid_argument,
-          "weights: those of all windows that cover a voxel sum to zero, or one is not a number; "
-          "expected a positive sum everywhere");
+  require(positive_, ErrorKind::invalid_argument, kNotPositive);
 }
 
 // From the ring.

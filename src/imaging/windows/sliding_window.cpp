@@ -67,7 +67,11 @@ Shape by_axis(const Shape& image, const windows::Grid& grid, std::int64_t (*valu
 }  // namespace
 
 windows::WindowState::WindowState(const Shape& image_, const SlidingWindowOptions& options)
-    : image(image_), grid(make_grid(image_, options)), cutter(grid, options.padding, options.cval) {
+    : image(image_),
+      grid(make_grid(image_, options)),
+      padding(options.padding),
+      cval(options.cval),
+      cutter(grid, options.padding, options.cval) {
   roi = by_axis(image, grid, [](const windows::Axis& axis) { return axis.roi; });
   weights = make_weights(roi, options);
 }

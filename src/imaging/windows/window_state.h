@@ -12,6 +12,8 @@ struct WindowState {
 
   Shape image, roi;                  // as the caller has axes
   Grid grid;                // with an axis in front where the image has one alone
+  WindowPadding padding;
+  double cval;                       // of constant padding
   Cutter cutter;
   std::vector<float> weights;        // over the roi; empty: one
 };
