@@ -27,7 +27,12 @@ class CudaWork final : public DeviceWork {
       : backend_(std::move(backend)), gpus_(gpus), device_(gpus.open(backend_->info().ordinal)) {}
 
   std::shared_ptr<void> allocate(std::int64_t bytes) override { return backend_->memory().allocate(bytes); }
-  std::shared_ptr<void> allocate_pinned(std::int64_t bytes) override { return backend_->memory().allocate_host(bytes); }
+  std::shared_ptr<void> allocate_pinned(std::int64_t bytes) override {
+    std::shared_ptr<void> memory = gpus_.pinned()->take(bytes);
+    if (!memory) memory = backend_->memory().allocate_host(bytes);
+    void* const address = memory.get();
+    return {address, [pinned = gpus_.pinned(), memory = std::move(memory), bytes](void*) mutable { pinned->give_back(std::move(memory), bytes); }};
+  }
   std::shared_ptr<void> make_stream() override { return make_callers_stream(gpus_, device_->info().ordinal); }
   std::shared_ptr<void> make_event() override {
     device_->make_current();

@@ -14,14 +14,15 @@ constexpr std::int64_t kPlanesOfMemory = 8;   // a source in memory is sent so m
 }  // namespace
 
 DeviceSlab::DeviceSlab(DeviceWork& work, const SlidingWindow& windows, ImageSource& source, std::int64_t planes,
-                       void* stream)
+                       void* stream, Parallel& pool)
     : work_(work),
       windows_(windows::WindowAccess::of(windows)),
       source_(source),
       stream_(stream),
+      pool_(pool),
       shape_(source.shape()),
       chunk_(source.memory() != nullptr ? kPlanesOfMemory : source.chunk()),
-      pieces_(work, kPieceBytes, 3) {
+      pieces_(work, kPieceBytes, 4) {
   require(chunk_ > 0, ErrorKind::invalid_argument, "the source says that it stores ", chunk_,
           " planes together: expected at least 1");
   capacity_ = std::min(windows_.grid[0].image, planes + chunk_ - 1);
@@ -50,7 +51,7 @@ void DeviceSlab::send(std::int64_t channel, std::int64_t begin, std::int64_t end
     for (std::int64_t done = 0, all = run * section_bytes_; done < all;) {
       const std::int64_t some = std::min(all - done, pieces_.bytes());
       std::byte* const piece = pieces_.next();
-      std::memcpy(piece, source + done, static_cast<std::size_t>(some));
+      copy_in_parts(pool_, piece, source + done, some);
       work_.copy(to + done, piece, some, stream_);
       pieces_.used(stream_);
       done += some;

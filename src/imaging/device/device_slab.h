@@ -13,7 +13,9 @@ namespace tenfold::imaging {
 class DeviceSlab {
  public:
   // `planes`: how many a batch of windows may need at once. `stream`: on which copies run.
-  DeviceSlab(DeviceWork& work, const SlidingWindow& windows, ImageSource& source, std::int64_t planes, void* stream);
+  // `pool`: for copies in the host's memory.
+  DeviceSlab(DeviceWork& work, const SlidingWindow& windows, ImageSource& source, std::int64_t planes, void* stream,
+             Parallel& pool);
   // Planes before `end` of an image, of its first axis, are on their way; those before `begin` may go. Both ascend
   // within an image, and images do. True: something was copied.
   bool need(std::int64_t image, std::int64_t begin, std::int64_t end);
@@ -30,6 +32,7 @@ class DeviceSlab {
   const windows::WindowState& windows_;
   ImageSource& source_;
   void* stream_;
+  Parallel& pool_;
   Shape shape_;
   std::int64_t chunk_ = 1, capacity_ = 0, image_ = -1, end_ = 0, section_bytes_ = 1;
   std::shared_ptr<void> ring_, maps_;

@@ -20,7 +20,8 @@ std::int64_t section_of(const std::vector<windows::OutputAxis>& axes) {
 
 DeviceSums::DeviceSums(DeviceWork& work, const WindowKernels& kernels, std::vector<windows::OutputAxis> axes,
                        std::int64_t channels, DType dtype, const std::vector<float>& weights,
-                       const windows::Finish& how, void* stream)
+                       const windows::Finish& how, void* stream,
+                       Parallel& pool)
     : work_(work),
       kernels_(kernels),
       axes_(std::move(axes)),
@@ -29,7 +30,8 @@ DeviceSums::DeviceSums(DeviceWork& work, const WindowKernels& kernels, std::vect
       section_(section_of(axes_)),
       dtype_(dtype),
       how_(how),
-      stream_(stream) {
+      stream_(stream),
+      pool_(pool) {
   for (std::size_t a = 1; a < axes_.size(); ++a) crop_section_ *= axes_[a].crop_end - axes_[a].crop_begin;
   const std::int64_t planes = axes_[0].roi, sum_bytes = channels_ * planes * section_ * std::int64_t{sizeof(float)};
   sums_ = work.allocate(sum_bytes);
@@ -61,46 +63,51 @@ DeviceSums::Box DeviceSums::box(std::size_t axis, std::size_t index) const {
   return {static_cast<int>(first ? 0 : a.halo), static_cast<int>(a.roi - (last ? 0 : a.halo))};
 }
 
-// `args` has sums and values.
-void DeviceSums::launch_add(AddArgs args, std::int64_t channels) {
-  std::int64_t voxels = 1;
+// Of windows from indices `at` on. `all_planes`: they begin at no certain plane, so a halo of the first axis is none.
+void DeviceSums::launch_add(float* sums, const void* values, std::int64_t channels,
+                            const std::array<std::size_t, 4>& at, std::int64_t count, bool all_planes) {
+  AddArgs args{};
+  args.sums = sums, args.values = values, args.weights = static_cast<const float*>(weights_.get());
   for (std::size_t a = 0; a < 4; ++a) {
     args.roi[a] = static_cast<int>(four_[a].roi), args.padded[a] = static_cast<int>(four_[a].padded);
-    voxels *= four_[a].roi;
+    if (a == 3) continue;
+    const Box inside = a == 0 && all_planes ? Box{0, static_cast<int>(four_[0].roi)} : box(a, at[a]);
+    args.start[a] = a == 0 && all_planes ? 0 : static_cast<int>(four_[a].starts[at[a]]);
+    args.begin[a] = inside.begin, args.end[a] = inside.end;
   }
-  args.weights = static_cast<const float*>(weights_.get());
-  args.planes = static_cast<int>(four_[0].roi), args.type = window_type(dtype_);
-  work_.launch(kernels_.add.get(), {blocks_of(voxels), channels, 1}, kThreads, &args, stream_);
+  for (std::int64_t w = 0; w < count; ++w) {
+    const std::size_t index = at[3] + static_cast<std::size_t>(w);
+    const Box inside = box(3, index);
+    args.starts[w] = static_cast<int>(four_[3].starts[index]), args.begins[w] = inside.begin, args.ends[w] = inside.end;
+  }
+  args.first = args.starts[0], args.span = args.starts[count - 1] + args.roi[3] - args.first;
+  args.planes = args.roi[0], args.channels = static_cast<int>(channels), args.windows = static_cast<int>(count);
+  args.type = window_type(dtype_);
+  const std::int64_t voxels = four_[0].roi * four_[1].roi * four_[2].roi * args.span;
+  work_.launch(kernels_.add.get(), {blocks_of(voxels), (channels + kChannelsOfAnAdd - 1) / kChannelsOfAnAdd, 1},
+               kThreads, &args, stream_);
 }
 
 // All windows that begin at one plane, wherever that is.
 void DeviceSums::sum_weights() {
   std::array<std::size_t, 4> at{};
+  const auto row = static_cast<std::int64_t>(four_[3].starts.size());
   for (;;) {
-    AddArgs args{};
-    args.sums = static_cast<float*>(divisors_.get());
-    args.end[0] = static_cast<int>(four_[0].roi);
-    for (std::size_t a = 1; a < 4; ++a) {
-      const Box inside = box(a, at[a]);
-      args.start[a] = static_cast<int>(four_[a].starts[at[a]]), args.begin[a] = inside.begin, args.end[a] = inside.end;
+    for (std::int64_t w = 0; w < row; w += kWindowsOfAnAdd) {
+      at[3] = static_cast<std::size_t>(w);
+      launch_add(static_cast<float*>(divisors_.get()), nullptr, 1, at, std::min<std::int64_t>(row - w, kWindowsOfAnAdd),
+                 true);
     }
-    launch_add(args, 1);
-    std::size_t a = 3;
+    std::size_t a = 2;
     for (; a > 0 && ++at[a] == four_[a].starts.size(); --a) at[a] = 0;
     if (a == 0) return;
   }
 }
 
-void DeviceSums::add(const void* values, std::span<const std::size_t> at) {
-  AddArgs args{};
-  args.sums = static_cast<float*>(sums_.get()), args.values = values;
-  for (std::size_t a = 0; a < 4; ++a) args.end[a] = 1;
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    const std::size_t a = i == 0 ? 0 : 4 - at.size() + i;
-    const Box inside = box(a, at[i]);
-    args.start[a] = static_cast<int>(four_[a].starts[at[i]]), args.begin[a] = inside.begin, args.end[a] = inside.end;
-  }
-  launch_add(args, channels_);
+void DeviceSums::add(const void* values, std::span<const std::size_t> at, std::int64_t count) {
+  std::array<std::size_t, 4> four{};
+  for (std::size_t i = 0; i < at.size(); ++i) four[i == 0 ? 0 : 4 - at.size() + i] = at[i];
+  launch_add(static_cast<float*>(sums_.get()), values, channels_, four, count, false);
 }
 
 void DeviceSums::open(std::shared_ptr<ImageSink> sink, std::int64_t images, std::size_t rank) {
@@ -152,8 +159,8 @@ void DeviceSums::deliver(std::int64_t image, std::int64_t first, std::int64_t co
   const std::int64_t plane = byte_size(dtype, crop_section_);
   if (void* const memory = sink_->memory()) {
     for (std::int64_t c = 0; c < channels; ++c)
-      std::memcpy(static_cast<std::byte*>(memory) + ((image * channels + c) * planes + first) * plane,
-                  from + c * count * plane, static_cast<std::size_t>(count * plane));
+      copy_in_parts(pool_, static_cast<std::byte*>(memory) + ((image * channels + c) * planes + first) * plane,
+                    from + c * count * plane, count * plane);
     return;
   }
   Shape begin(image_.size() - 2), extent(image_.begin() + 2, image_.end());

@@ -14,7 +14,8 @@
 namespace tenfold::imaging {
 namespace {
 
-constexpr std::size_t kAhead = 4;   // batches that the host is ahead of the GPU
+// Batches that the host is ahead of the GPU: so many that it does not wait while planes of the next ones are copied.
+constexpr std::size_t kAhead = 32;
 
 std::vector<windows::OutputAxis> output_axes(const windows::Grid& grid, const Shape& window) {
   const std::size_t lifted = grid.size() + 1 - window.size();   // `window` has channels in front
@@ -49,7 +50,8 @@ struct DeviceSweep::Impl {
         kernels(work),
         copies(work.make_stream()),
         computing(work.make_stream()),
-        slab(work, windows, source_, batches.max_planes(), copies.get()),
+        pool(windows::make_parallel(options.stitch.threads)),
+        slab(work, windows, source_, batches.max_planes(), copies.get(), *pool),
         copied(work.make_event()),
         cut(work.make_event()) {
     make_sums();
@@ -77,6 +79,7 @@ struct DeviceSweep::Impl {
   windows::Batches batches;
   WindowKernels kernels;
   std::shared_ptr<void> copies, computing;
+  std::unique_ptr<Parallel> pool;
   DeviceSlab slab;
   std::shared_ptr<void> copied, cut;
   std::vector<std::shared_ptr<void>> ends;       // of batches
@@ -101,22 +104,26 @@ void DeviceSweep::Impl::make_sums() {
     if (!weights.empty() && window != own.roi) weights = windows::resize_weights(weights, roi, window), roi = window;
     sums.push_back(std::make_unique<DeviceSums>(work, kernels, output_axes(own.grid, output.window), output.window[0],
                                                 output.dtype, window == own.roi ? own.weights : weights,
-                                                finish_of(options.stitch), computing.get()));
+                                                finish_of(options.stitch), computing.get(), *pool));
     largest = std::max(largest, sums.back()->plane_bytes());
   }
   outbox = std::make_unique<Outbox>(work, std::max(largest, kPieceBytes));
 }
 
+// Windows that follow each other on the last axis are added at once.
 void DeviceSweep::Impl::add(std::int64_t first, std::int64_t count) {
   const std::int64_t image = first / batches.per_image;
   const auto rows = static_cast<std::int64_t>(own.grid[0].starts.size()), group = batches.per_image / rows;
+  const std::int64_t line = std::min<std::int64_t>(static_cast<std::int64_t>(own.grid.back().starts.size()), group);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const DevicePredictor::Output& output = predictor.outputs()[i];
     const std::int64_t bytes = byte_size(output.dtype, element_count(output.window));
-    for (std::int64_t w = 0; w < count; ++w) {
+    for (std::int64_t w = 0; w < count;) {
       const std::int64_t window = (first + w) % batches.per_image, row = window / group;
-      sums[i]->add(static_cast<const std::byte*>(output.memory) + w * bytes, windows::indices(own.grid, window));
-      if ((window + 1) % group != 0) continue;
+      const std::int64_t some = std::min({count - w, line - window % line, std::int64_t{kWindowsOfAnAdd}});
+      sums[i]->add(static_cast<const std::byte*>(output.memory) + w * bytes, windows::indices(own.grid, window), some);
+      w += some;
+      if ((window + some) % group != 0) continue;
       const windows::OutputAxis& axis = sums[i]->axes()[0];
       sums[i]->flush(*outbox, image, row + 1 == rows ? axis.padded : axis.starts[static_cast<std::size_t>(row) + 1]);
     }

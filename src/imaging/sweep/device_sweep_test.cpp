@@ -355,7 +355,7 @@ TEST(DeviceSweep, SendsEachPlaneOnce) {
 TEST(DeviceSweep, TakesItsMemoryBeforeItReads) {
   const SlidingWindow windows({64, 8, 8}, {.roi = {8, 8, 8}});
   HostWork work;
-  work.left = 25 << 20;   // too little for pieces
+  work.left = 17 << 20;   // too little for pieces
   Source source(random_tensor(DType::f32, {1, 1, 64, 8, 8}, 1), 0);
   MaskedOnDevice predictor(windows, 1, 2, {random_tensor(DType::f32, {3, 8, 8, 8}, 2), DType::f32, false});
   try {

@@ -185,13 +185,15 @@ std::shared_ptr<const DnnPlan> make_plan(const Proposals& p, DnnHandle handle, s
   return result;
 }
 
-// Of engines that are not compiled at run time: the wanted one, or else the first that can be had.
+// The wanted engine, or else the first that can be had. Those that are compiled at run time come last, for they take half a second; some
+// convolutions with bias and residual have no others.
 std::shared_ptr<const DnnPlan> make_plan_in_run(const Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t max_workspace) {
   auto result = std::make_shared<const DnnPlan>();
-  for (std::size_t i = 0; i <= p.configs.size() && !result->good(); ++i) {
-    const std::size_t at = i == 0 ? rank : i - 1;
-    if (at < p.configs.size() && !compiled_at_run_time(p.configs[at])) result = make_plan(p, handle, at, max_workspace);
-  }
+  for (const bool compiled : {false, true})
+    for (std::size_t i = 0; i <= p.configs.size() && !result->good(); ++i) {
+      const std::size_t at = i == 0 ? rank : i - 1;
+      if (at < p.configs.size() && compiled_at_run_time(p.configs[at]) == compiled) result = make_plan(p, handle, at, max_workspace);
+    }
   return result;
 }
 

@@ -5,7 +5,7 @@
 // Element types.
 enum WindowType { kU8, kU16, kI16, kF16, kBf16, kF32 };
 
-constexpr int kWindowsOfACut = 32;
+constexpr int kWindowsOfACut = 32, kWindowsOfAnAdd = 32, kChannelsOfAnAdd = 16;
 
 // Windows [window, channel, roi...] out of an image [channel, planes, extent 1, 2, 3] whose plane z lies at z % planes.
 struct CutArgs {
@@ -18,13 +18,17 @@ struct CutArgs {
   int starts[kWindowsOfACut][4];
 };
 
-// Sums [channel, planes, padded 1, 2, 3] += values * weights of one window, of the voxels [begin, end) of the window.
+// Sums [channel, planes, padded 1, 2, 3] += values * weights, of windows that differ in their place on the last axis
+// alone. Of a window's coordinates along an axis [begin, end) count.
 struct AddArgs {
   float* sums;               // plane z lies at z % planes
-  const void* values;        // [channel, roi...]; null: ones
+  const void* values;        // [window, channel, roi...]; null: ones
   const float* weights;      // [roi...]; null: ones
-  int roi[4], padded[4], start[4], begin[4], end[4];
-  int planes, type;
+  int roi[4], padded[4];
+  int start[3], begin[3], end[3];
+  int first, span;           // of the last axis: what all of these windows cover
+  int planes, channels, type, windows;
+  int starts[kWindowsOfAnAdd], begins[kWindowsOfAnAdd], ends[kWindowsOfAnAdd];   // on the last axis
 };
 
 // Planes [first, first + count) of the cropped output from sums: mean, activation, reduction.

@@ -51,20 +51,44 @@ extern "C" __global__ void cut(const CutArgs a) {
   store_value(a.windows, ((i64)blockIdx.z * a.channels + blockIdx.y) * voxels + i, a.to, value);
 }
 
-// Blocks: voxels of a window, channels. The product is rounded before it is added, as on CPUs.
+// Blocks: voxels that the windows cover, groups of channels. In each voxel windows are added in their order, and a product is rounded
+// before it is added, as on CPUs.
 extern "C" __global__ void add(const AddArgs a) {
-  const u32 i = blockIdx.x * blockDim.x + threadIdx.x, voxels = volume(a.roi);
-  if (i >= voxels) return;
-  const Place p = place_of(i, a.roi);
-  i64 to = 0;
-  for (int axis = 0; axis < 4; ++axis) {
+  const int extents[4] = {a.roi[0], a.roi[1], a.roi[2], a.span};
+  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= volume(extents)) return;
+  const Place p = place_of(i, extents);
+  i64 to = 0, stride = a.planes;
+  u32 row = 0;   // of a window
+  for (int axis = 0; axis < 3; ++axis) {
     if (p.at[axis] < a.begin[axis] || p.at[axis] >= a.end[axis]) return;
     const int at = a.start[axis] + p.at[axis];
-    to = axis == 0 ? (i64)blockIdx.y * a.planes + at % a.planes : to * a.padded[axis] + at;
+    if (axis > 0) stride *= a.padded[axis];
+    to = axis == 0 ? at % a.planes : to * a.padded[axis] + at;
+    row = row * (u32)a.roi[axis] + (u32)p.at[axis];
   }
-  float value = a.values ? load_value(a.values, (i64)blockIdx.y * voxels + i, a.type) : 1.f;
-  if (a.weights) value = __fmul_rn(value, a.weights[i]);
-  a.sums[to] = __fadd_rn(a.sums[to], value);
+  const int x = a.first + p.at[3];
+  to = to * a.padded[3] + x, stride *= a.padded[3];
+  const u32 voxels = volume(a.roi);
+  const int begin = blockIdx.y * kChannelsOfAnAdd, left = a.channels - begin;
+  const int end = begin + (left < kChannelsOfAnAdd ? left : kChannelsOfAnAdd);
+  for (int c = begin; c < end; c += 4) {   // four loads are under way at once
+    float sum[4];
+    for (int k = 0; k < 4; ++k) sum[k] = c + k < end ? a.sums[(c + k) * stride + to] : 0.f;
+    for (int w = 0; w < a.windows; ++w) {
+      const int at = x - a.starts[w];
+      if (at < a.begins[w] || at >= a.ends[w]) continue;
+      const u32 voxel = row * (u32)a.roi[3] + (u32)at;
+      const i64 from = ((i64)w * a.channels + c) * voxels + voxel;
+      const float weight = a.weights ? a.weights[voxel] : 1.f;
+      float value[4];
+      for (int k = 0; k < 4; ++k)
+        value[k] = a.values && c + k < end ? load_value(a.values, from + (i64)k * voxels, a.type) : 1.f;
+      for (int k = 0; k < 4; ++k) sum[k] = __fadd_rn(sum[k], a.weights ? __fmul_rn(value[k], weight) : value[k]);
+    }
+    for (int k = 0; k < 4; ++k)
+      if (c + k < end) a.sums[(c + k) * stride + to] = sum[k];
+  }
 }
 
 // The sum of the weights of all windows at a voxel: `z` is its plane, `at` its place in a plane.
