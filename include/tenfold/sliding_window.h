@@ -111,6 +111,8 @@ class TENFOLD_API ImageSource {
   virtual std::int64_t chunk() const { return 1; }
   // The whole array where it lies dense in memory: read() is not called then. Null: it does not.
   virtual const void* memory() const { return nullptr; }
+  // The same in the memory of the GPU that the engine is on, for sweeps that stay there. Others call read().
+  virtual const void* gpu_memory() const { return nullptr; }
 };
 
 // Where one output goes. Called by one thread at a time.
@@ -124,6 +126,8 @@ class TENFOLD_API ImageSink {
   // After open(): where the whole array lies dense in memory: it is written there, and write() is not called. Null: it
   // does not.
   virtual void* memory() { return nullptr; }
+  // The same in the memory of the GPU that the engine is on, for sweeps that stay there. Others call write().
+  virtual void* gpu_memory() { return nullptr; }
 };
 // Makes the sink of an output, counted from 0.
 using MakeSink = std::function<std::shared_ptr<ImageSink>(std::size_t output)>;

@@ -21,15 +21,19 @@ DeviceSlab::DeviceSlab(DeviceWork& work, const SlidingWindow& windows, ImageSour
       stream_(stream),
       pool_(pool),
       shape_(source.shape()),
-      chunk_(source.memory() != nullptr ? kPlanesOfMemory : source.chunk()),
-      pieces_(work, kPieceBytes, 4) {
+      chunk_(source.memory() != nullptr || source.gpu_memory() != nullptr ? kPlanesOfMemory : source.chunk()) {
   require(chunk_ > 0, ErrorKind::invalid_argument, "the source says that it stores ", chunk_,
           " planes together: expected at least 1");
   capacity_ = std::min(windows_.grid[0].image, planes + chunk_ - 1);
   std::int64_t section = 1;
   for (std::size_t a = 1; a < windows_.grid.size(); ++a) section *= windows_.grid[a].image;
   section_bytes_ = byte_size(source.dtype(), section);
-  ring_ = work.allocate(shape_[1] * capacity_ * section_bytes_);
+  if (source.gpu_memory() != nullptr) {
+    capacity_ = windows_.grid[0].image;   // windows are cut where it lies
+  } else {
+    ring_ = work.allocate(shape_[1] * capacity_ * section_bytes_);
+    pieces_ = std::make_unique<PinnedPieces>(work, kPieceBytes, 4);
+  }
   std::vector<int> maps;
   const std::array<windows::Axis, 4> axes = four_axes(windows_.grid);
   for (std::size_t a = 0; a < 4; ++a) {
@@ -49,11 +53,11 @@ void DeviceSlab::send(std::int64_t channel, std::int64_t begin, std::int64_t end
     std::byte* const to = static_cast<std::byte*>(ring_.get()) + (channel * capacity_ + slot) * section_bytes_;
     const std::byte* const source = from + (at - begin) * section_bytes_;
     for (std::int64_t done = 0, all = run * section_bytes_; done < all;) {
-      const std::int64_t some = std::min(all - done, pieces_.bytes());
-      std::byte* const piece = pieces_.next();
+      const std::int64_t some = std::min(all - done, pieces_->bytes());
+      std::byte* const piece = pieces_->next();
       copy_in_parts(pool_, piece, source + done, some);
       work_.copy(to + done, piece, some, stream_);
-      pieces_.used(stream_);
+      pieces_->used(stream_);
       done += some;
     }
     at += run;
@@ -78,6 +82,7 @@ void DeviceSlab::read(std::int64_t begin, std::int64_t end) {
 
 bool DeviceSlab::need(std::int64_t image, std::int64_t begin, std::int64_t end) {
   if (image != image_) image_ = image, end_ = 0;
+  if (!ring_) return false;
   const bool news = end_ < end;
   while (end_ < end) {
     const std::int64_t next = std::min(windows_.grid[0].image, (end_ / chunk_ + 1) * chunk_);
@@ -99,7 +104,10 @@ void DeviceSlab::cut(const WindowKernels& kernels, std::int64_t first, std::int6
     args.roi[a] = static_cast<int>(axes[a].roi), args.extent[a] = static_cast<int>(axes[a].image);
     voxels *= axes[a].roi;
   }
-  args.image = ring_.get(), args.windows = to, args.planes = static_cast<int>(capacity_);
+  args.image = ring_ ? ring_.get()
+                     : static_cast<const std::byte*>(source_.gpu_memory()) +
+                           image_ * shape_[1] * capacity_ * section_bytes_;
+  args.windows = to, args.planes = static_cast<int>(capacity_);
   args.channels = static_cast<int>(shape_[1]), args.constant = static_cast<float>(windows_.cval);
   args.from = window_type(source_.dtype()), args.to = window_type(dtype);
   for (std::int64_t w = 0; w < count; ++w) {

@@ -35,9 +35,9 @@ class DeviceSlab {
   Parallel& pool_;
   Shape shape_;
   std::int64_t chunk_ = 1, capacity_ = 0, image_ = -1, end_ = 0, section_bytes_ = 1;
-  std::shared_ptr<void> ring_, maps_;
+  std::shared_ptr<void> ring_, maps_;      // no ring: the source lies on the GPU
   std::array<std::int64_t, 4> map_at_{};   // where the map of an axis begins in `maps_`
-  PinnedPieces pieces_;
+  std::unique_ptr<PinnedPieces> pieces_;
   std::vector<std::byte> group_;
 };
 

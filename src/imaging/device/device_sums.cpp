@@ -129,12 +129,12 @@ void DeviceSums::clear(std::int64_t begin, std::int64_t end) {
   }
 }
 
-// Planes [first, first + count) of the image.
-void DeviceSums::finish(void* to, std::int64_t first, std::int64_t count) {
+// Planes [first, first + count) of the image, the first of them at `to`.
+void DeviceSums::finish(void* to, std::int64_t channel_stride, std::int64_t first, std::int64_t count) {
   FinishArgs args{};
   args.sums = static_cast<const float*>(sums_.get()), args.divisors = static_cast<const float*>(divisors_.get());
   args.starts = static_cast<const int*>(starts_.get()), args.not_positive = static_cast<unsigned*>(not_positive_.get());
-  args.to = to, args.channel_stride = count * crop_section_;
+  args.to = to, args.channel_stride = channel_stride;
   for (std::size_t a = 0; a < 4; ++a) {
     args.padded[a] = static_cast<int>(four_[a].padded), args.crop_begin[a] = static_cast<int>(four_[a].crop_begin);
     args.crop[a] = static_cast<int>(four_[a].crop_end - four_[a].crop_begin);
@@ -168,17 +168,32 @@ void DeviceSums::deliver(std::int64_t image, std::int64_t first, std::int64_t co
   sink_->write(image, begin, extent, from);
 }
 
+// Planes [first, last) of an image, where they are to stay.
+void DeviceSums::finish_in_place(void* memory, std::int64_t image, std::int64_t first, std::int64_t last) {
+  const std::int64_t planes = axes_[0].crop_end - axes_[0].crop_begin;
+  const std::int64_t at = (image * image_[1] * planes + first) * crop_section_;
+  finish(static_cast<std::byte*>(memory) + byte_size(how_.dtype(channels_), at), planes * crop_section_, first,
+         last - first);
+}
+
+// The same by way of the outbox.
+void DeviceSums::send(Outbox& outbox, std::int64_t image, std::int64_t first, std::int64_t last) {
+  const std::int64_t at_once = std::max<std::int64_t>(1, outbox.bytes() / plane_bytes());
+  for (std::int64_t at = first; at < last; at += at_once) {
+    const std::int64_t count = std::min(at_once, last - at);
+    finish(outbox.begin(), count * crop_section_, at, count);
+    outbox.end(count * plane_bytes(), stream_,
+               [this, image, at, count](const std::byte* from) { deliver(image, at, count, from); });
+  }
+}
+
 void DeviceSums::flush(Outbox& outbox, std::int64_t image, std::int64_t end) {
   const windows::OutputAxis& axis = axes_[0];
   const std::int64_t first = std::clamp(done_, axis.crop_begin, axis.crop_end) - axis.crop_begin,
                      last = std::clamp(end, axis.crop_begin, axis.crop_end) - axis.crop_begin;
-  const std::int64_t at_once = std::max<std::int64_t>(1, outbox.bytes() / plane_bytes());
-  for (std::int64_t at = first; at < last; at += at_once) {
-    const std::int64_t count = std::min(at_once, last - at);
-    finish(outbox.begin(), at, count);
-    outbox.end(count * plane_bytes(), stream_,
-               [this, image, at, count](const std::byte* from) { deliver(image, at, count, from); });
-  }
+  void* const memory = sink_->gpu_memory();
+  if (memory == nullptr) send(outbox, image, first, last);
+  else if (first < last) finish_in_place(memory, image, first, last);
   clear(done_, end);
   done_ = end == axis.padded ? 0 : end;
 }

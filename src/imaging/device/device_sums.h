@@ -35,7 +35,9 @@ class DeviceSums {
   void launch_add(float* sums, const void* values, std::int64_t channels, const std::array<std::size_t, 4>& at,
                   std::int64_t count, bool all_planes);
   void clear(std::int64_t begin, std::int64_t end);
-  void finish(void* to, std::int64_t first, std::int64_t count);
+  void finish(void* to, std::int64_t channel_stride, std::int64_t first, std::int64_t count);
+  void finish_in_place(void* memory, std::int64_t image, std::int64_t first, std::int64_t last);
+  void send(Outbox& outbox, std::int64_t image, std::int64_t first, std::int64_t last);
   void deliver(std::int64_t image, std::int64_t first, std::int64_t count, const std::byte* from) const;
 
   DeviceWork& work_;

@@ -193,9 +193,11 @@ class MaskedOnDevice final : public DevicePredictor {
   std::vector<Output> outputs_;
 };
 
+enum class Where { planes, memory, gpu };   // a sink's
+
 class Sink final : public ImageSink {
  public:
-  explicit Sink(bool in_memory) : in_memory_(in_memory) {}
+  explicit Sink(Where where) : where_(where) {}
   void open(DType dtype, const Shape& shape) override { image = Tensor(dtype, shape); }
   void write(std::int64_t number, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
              const void* from) override {
@@ -210,11 +212,12 @@ class Sink final : public ImageSink {
                   static_cast<const std::byte*>(from) + c * extent[0] * bytes,
                   static_cast<std::size_t>(extent[0] * bytes));
   }
-  void* memory() override { return in_memory_ ? image.mutable_raw() : nullptr; }
+  void* memory() override { return where_ == Where::memory ? image.mutable_raw() : nullptr; }
+  void* gpu_memory() override { return where_ == Where::gpu ? image.mutable_raw() : nullptr; }
   Tensor image;
 
  private:
-  bool in_memory_;
+  Where where_;
 };
 
 class Source final : public ImageSource {
@@ -224,6 +227,7 @@ class Source final : public ImageSource {
   DType dtype() const override { return images_.dtype(); }
   std::int64_t chunk() const override { return chunk_; }
   const void* memory() const override { return chunk_ == 0 ? images_.raw() : nullptr; }
+  const void* gpu_memory() const override { return chunk_ < 0 ? images_.raw() : nullptr; }   // HostWork's
   void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
             void* to) override {
     const Shape& all = images_.shape();
@@ -244,7 +248,7 @@ class Source final : public ImageSource {
 struct Case {
   Shape image, roi;
   SlidingWindowOptions options;
-  std::int64_t images = 1, channels = 1, classes = 3, batch = 2, chunk = 0;
+  std::int64_t images = 1, channels = 1, classes = 3, batch = 2, chunk = 0;   // 0: in memory, -1: on the GPU
   DType source = DType::f32, results = DType::f32;
   StitchOptions stitch = {};
   bool two_outputs = false;
@@ -260,7 +264,7 @@ std::vector<Tensor> on_device(const Case& c, const SlidingWindow& windows, const
   options.progress = [&](std::int64_t done, std::int64_t) { return reported = done, true; };
   std::vector<std::shared_ptr<Sink>> sinks;
   DeviceSweep sweep(work, windows, source, predictor, options);
-  sweep.run([&](std::size_t) { return sinks.emplace_back(std::make_shared<Sink>(c.chunk != 1)); });
+  sweep.run([&](std::size_t) { return sinks.emplace_back(std::make_shared<Sink>(c.chunk < 0 ? Where::gpu : c.chunk != 1 ? Where::memory : Where::planes)); });
   EXPECT_EQ(reported, windows.count() * c.images);
   std::vector<Tensor> outputs;
   for (const std::shared_ptr<Sink>& sink : sinks) outputs.push_back(sink->image);
@@ -301,6 +305,14 @@ TEST(DeviceSweep, EqualsThatOfTheHost) {
   compare({.image = {31, 17}, .roi = {8, 8}, .options = gaussian(0.6), .channels = 3, .batch = 5});
   compare({.image = {57}, .roi = {16}, .options = gaussian(0.5), .images = 3, .chunk = 1});
   compare({.image = {7, 6, 8, 5}, .roi = {3, 4, 4, 3}, .options = gaussian(0.5), .images = 2, .batch = 40, .chunk = 2});
+}
+
+TEST(DeviceSweep, ReadsAndWritesInPlaceOnTheGpu) {
+  for (const OutputReduction reduction : {OutputReduction::none, OutputReduction::argmax})
+    compare({.image = {40, 9, 9}, .roi = {8, 9, 4}, .options = gaussian(0.25), .images = 2, .channels = 2, .chunk = -1,
+             .source = DType::u16, .stitch = {.reduction = reduction}, .two_outputs = true});
+  compare({.image = {9, 5, 11}, .roi = {4, 8, 16}, .options = gaussian(0.5), .chunk = -1});
+  compare({.image = {57}, .roi = {16}, .options = gaussian(0.5), .images = 3, .chunk = -1});
 }
 
 TEST(DeviceSweep, PadsAsTheHostDoes) {
@@ -347,7 +359,7 @@ TEST(DeviceSweep, SendsEachPlaneOnce) {
   options.stitch.reduction = OutputReduction::argmax;
   DeviceSweep sweep(work, windows, source, predictor, options);
   const std::int64_t before = work.copied;
-  sweep.run([](std::size_t) { return std::make_shared<Sink>(false); });
+  sweep.run([](std::size_t) { return std::make_shared<Sink>(Where::planes); });
   const std::int64_t in = 64 * 8 * 8 * 2, out = 64 * 8 * 8;
   EXPECT_EQ(work.copied - before, in + out + 4);   // and whether a divisor was none
 }
@@ -375,7 +387,7 @@ TEST(DeviceSweep, RefusesWeightsThatSumToZero) {
   Source source(random_tensor(DType::f32, {1, 1, 8, 8}, 1), 0);
   MaskedOnDevice predictor(windows, 1, 2, {random_tensor(DType::f32, {3, 4, 4}, 2), DType::f32, false});
   DeviceSweep sweep(work, windows, source, predictor, {});
-  EXPECT_THROW(sweep.run([](std::size_t) { return std::make_shared<Sink>(true); }), Error);
+  EXPECT_THROW(sweep.run([](std::size_t) { return std::make_shared<Sink>(Where::memory); }), Error);
 }
 
 }  // namespace
