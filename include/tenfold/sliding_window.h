@@ -90,11 +90,21 @@ enum class OutputReduction : std::uint8_t { none, argmax, threshold };
 TENFOLD_API OutputActivation parse_output_activation(std::string_view name);
 TENFOLD_API OutputReduction parse_output_reduction(std::string_view name);
 
+// How means get to another grid, along an axis.
+//   linear    between the two nearest voxels, as torch's interpolate() with align_corners=False
+//   nearest   the voxel whose center is nearest (torch's nearest-exact)
+enum class GridInterpolation : std::uint8_t { linear, nearest };
+TENFOLD_API GridInterpolation parse_grid_interpolation(std::string_view name);
+
 struct StitchOptions {
   OutputActivation activation = OutputActivation::none;
   OutputReduction reduction = OutputReduction::none;
   double threshold = 0.5;
   int threads = 0;                          // 0: all processors
+  // Spatial extents of all outputs: means are resampled to them plane by plane, before activation and reduction. Empty:
+  // those that the outputs have by themselves.
+  Shape grid = {};
+  std::vector<GridInterpolation> interpolation = {GridInterpolation::linear};   // one for all axes or one for each
 };
 
 // Where images come from. Called by one thread at a time.

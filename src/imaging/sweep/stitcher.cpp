@@ -2,70 +2,43 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "windows/accumulator.h"
-#include "windows/window_state.h"
+#include "sweep/output.h"
 #include "windows/row_kernels.h"
 #include "windows/weights.h"
 
 namespace tenfold {
-namespace {
-
-// One output: its sums, where they go, and which of them are done.
-struct Output {
-  windows::Accumulator sums;
-  Shape roi, image;                  // [channel, roi...] of a window, [image, channel, spatial...] of all
-  std::shared_ptr<ImageSink> sink;
-  std::vector<std::byte> planes;     // for a sink without memory
-  std::vector<float> weights;        // over the roi; empty: one
-  bool in_place = false;             // sums lie in the sink's memory
-  std::int64_t done = 0;             // planes of the current image, in the padded output
-};
-
-std::vector<windows::OutputAxis> output_axes(const windows::Grid& grid, const Shape& roi, std::size_t lifted) {
-  std::vector<windows::OutputAxis> axes;
-  for (std::size_t a = 0; a < grid.size(); ++a)
-    axes.push_back(windows::output_axis(grid[a], a < lifted ? 1 : roi[1 + a - lifted]));
-  return axes;
-}
-
-}  // namespace
 
 struct WindowStitcher::Impl {
   Impl(const SlidingWindow& of, std::int64_t number, MakeSink make, const StitchOptions& options)
       : windows(of),
         own(windows::WindowAccess::of(windows)),
-        images(number),
+        common(own, number, options),
         total(number * windows.count()),
         make_sink(std::move(make)),
         pool(windows::make_parallel(options.threads)) {
-    how.activation = options.activation, how.reduction = options.reduction,
-    how.threshold = static_cast<float>(options.threshold);
-    lifted = own.grid.size() - own.image.size();
     group = windows.count() / static_cast<std::int64_t>(own.grid[0].starts.size());
   }
 
-  Output make_output(std::size_t number, const Tensor& given);
+  imaging::Output make_output(std::size_t number, const Tensor& given);
   std::vector<std::vector<float>> weights_of_outputs(std::span<const Tensor> given,
                                                      const std::vector<float>& map) const;
   void check_batch(std::span<const Tensor> given) const;
   void add_group(std::span<const Tensor> given, std::int64_t first, std::int64_t count);
-  void flush(Output& output, std::int64_t image, std::int64_t end);
 
   SlidingWindow windows;
   const windows::WindowState& own;
-  std::int64_t images, total, next = 0;
+  imaging::OutputOptions common;
+  std::int64_t total, next = 0;
   MakeSink make_sink;
   std::unique_ptr<Parallel> pool;
-  windows::Finish how;
-  std::size_t lifted;                // axes that the grid has in front of the image's
   std::int64_t group;                // windows that begin at one plane
-  std::vector<Output> outputs;
+  std::vector<imaging::Output> outputs;
   std::vector<std::vector<float>> usual_weights;
   std::vector<std::vector<float>> given_weights;   // of the present add(), by output; empty: the usual ones
 };
 
 // Weights of the first call, where it has some, divide.
-Output WindowStitcher::Impl::make_output(std::size_t number, const Tensor& given) {
+imaging::Output WindowStitcher::Impl::make_output(std::size_t number, const Tensor& given) {
   const Shape& shape = given.shape();
   require(shape.size() == own.image.size() + 2, ErrorKind::invalid_argument, "output ", number, " is [", text(shape),
           "], expected [windows, channel, ", own.image.size(), " spatial axes]");
@@ -75,14 +48,8 @@ Output WindowStitcher::Impl::make_output(std::size_t number, const Tensor& given
     require(shape[a] > 0, ErrorKind::invalid_argument, "output ", number, " is [", text(shape), "]: axis ", a,
             " is empty");
   const Shape window(shape.begin() + 1, shape.end());
-  std::vector<windows::OutputAxis> axes = output_axes(own.grid, window, lifted);
-  Shape image = {images, how.channels(shape[1])};
-  for (std::size_t a = lifted; a < axes.size(); ++a) image.push_back(axes[a].crop_end - axes[a].crop_begin);
-  std::vector<float>& divisor = given_weights.empty() ? usual_weights[number] : given_weights[number];
-  Output output{{std::move(axes), shape[1], divisor}, window, image, make_sink(number), {}, usual_weights[number]};
-  output.sink->open(how.dtype(shape[1]), image);
-  output.in_place = output.sink->memory() != nullptr && output.sums.may_sum_in_place(how);
-  return output;
+  const std::vector<float>& divisor = given_weights.empty() ? usual_weights[number] : given_weights[number];
+  return {common, imaging::output_axes(own.grid, window, common.lifted), window, divisor, make_sink(number)};
 }
 
 // Weights for each output. Those of another resolution come from those of the output before that was resized, as MONAI
@@ -108,7 +75,7 @@ void WindowStitcher::Impl::check_batch(std::span<const Tensor> given) const {
   const std::int64_t batch = given[0].rank() > 0 ? given[0].shape()[0] : 0;
   for (std::size_t i = 0; i < given.size(); ++i) {
     Shape expected = {batch};
-    expected.insert(expected.end(), outputs[i].roi.begin(), outputs[i].roi.end());
+    expected.insert(expected.end(), outputs[i].window().begin(), outputs[i].window().end());
     require(given[i].shape() == expected, ErrorKind::invalid_argument, "output ", i, " is [", text(given[i].shape()),
             "], expected [", text(expected), "]");
   }
@@ -116,53 +83,23 @@ void WindowStitcher::Impl::check_batch(std::span<const Tensor> given) const {
           ": the images have ", total);
 }
 
-// Planes up to `end`, of the padded output, are finished.
-void WindowStitcher::Impl::flush(Output& output, std::int64_t image, std::int64_t end) {
-  const windows::OutputAxis& axis = output.sums.axes()[0];
-  const std::int64_t first = std::clamp(output.done, axis.crop_begin, axis.crop_end),
-                     last = std::clamp(end, axis.crop_begin, axis.crop_end);
-  const DType dtype = how.dtype(output.sums.channels());
-  std::int64_t section = 1;          // voxels of a plane of the image
-  for (std::size_t a = 1; a < output.sums.axes().size(); ++a)
-    section *= output.sums.axes()[a].crop_end - output.sums.axes()[a].crop_begin;
-  const std::int64_t planes = axis.crop_end - axis.crop_begin, channels = output.image[1];
-  windows::PlaneTarget target;
-  if (void* const memory = output.sink->memory()) {
-    target.data = static_cast<std::byte*>(memory) + byte_size(dtype, image * channels * planes * section);
-    target.channel_stride = planes * section;
-  } else {
-    output.planes.resize(static_cast<std::size_t>(byte_size(dtype, channels * (last - first) * section)));
-    target = {output.planes.data(), (last - first) * section, first - axis.crop_begin};
-  }
-  output.sums.finish(output.done, end, how, target, *pool);
-  output.done = end;
-  if (output.sink->memory() != nullptr || first == last) return;
-  Shape begin(own.image.size()), extent(output.image.begin() + 2, output.image.end());
-  if (lifted == 0) begin[0] = first - axis.crop_begin, extent[0] = last - first;
-  output.sink->write(image, begin, extent, output.planes.data());
-}
-
 // Windows of one image that begin at one plane: `first` is counted from the beginning, and `given` begins at `next`.
 void WindowStitcher::Impl::add_group(std::span<const Tensor> given, std::int64_t first, std::int64_t count) {
   const std::int64_t image = first / windows.count(), window = first % windows.count();
   const std::int64_t row = window / group, end = window + count;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    Output& output = outputs[i];
+    imaging::Output& output = outputs[i];
     const Tensor& tensor = given[i];
-    const std::int64_t bytes = byte_size(tensor.dtype(), element_count(output.roi));
-    const std::vector<float>& weights = given_weights.empty() ? output.weights : given_weights[i];
+    const std::int64_t bytes = byte_size(tensor.dtype(), element_count(output.window()));
+    const std::vector<float>& weights = given_weights.empty() ? usual_weights[i] : given_weights[i];
     std::vector<windows::Prediction> predictions;
     for (std::int64_t w = window; w < end; ++w)
       predictions.push_back({static_cast<const std::byte*>(tensor.raw()) + (first - next + w - window) * bytes,
                              windows::indices(own.grid, w)});
-    if (output.in_place)
-      output.sums.sum_in_place(static_cast<float*>(output.sink->memory()) + image * element_count(output.image) / images);
-    output.sums.add(predictions, tensor.dtype(), weights.empty() ? nullptr : weights.data(), *pool);
+    output.add(image, predictions, tensor.dtype(), weights.empty() ? nullptr : weights.data(), *pool);
     if (end < (row + 1) * group) continue;
-    const windows::OutputAxis& axis = output.sums.axes()[0];
-    const bool last = static_cast<std::size_t>(row) + 1 == axis.starts.size();
-    flush(output, image, last ? axis.padded : axis.starts[static_cast<std::size_t>(row) + 1]);
-    if (last) output.done = 0;
+    if (static_cast<std::size_t>(row) + 1 == own.grid[0].starts.size()) output.finish_image(image, *pool);
+    else output.finish(image, output.start(row + 1), *pool);
   }
 }
 
