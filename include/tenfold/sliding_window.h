@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "tenfold/export.h"
+#include "tenfold/log.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
@@ -113,7 +114,8 @@ class TENFOLD_API ImageSource {
   virtual ~ImageSource();
   virtual Shape shape() const = 0;          // [image, channel, spatial...]
   virtual DType dtype() const = 0;          // as SlidingWindow::cut() takes it
-  // Fills `to` with [channel, extent...] of the region of an image that begins at `begin`, dense and of dtype().
+  // Fills `to` with [channel, extent...] of the region of an image that begins at `begin`, dense and of dtype(). Regions
+  // are whole planes, or in a sweep by bands the same rows of them.
   virtual void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
                     void* to) = 0;
   // Planes of the first spatial axis that it stores together: it is asked for whole groups of them.
@@ -127,7 +129,8 @@ class TENFOLD_API ImageSink {
  public:
   virtual ~ImageSink();
   virtual void open(DType dtype, const Shape& shape) = 0;   // once, first: [image, channel, spatial...]
-  // [channel, extent...] of a region, dense. Regions are whole planes, in ascending order, each once.
+  // [channel, extent...] of a region, dense. Regions are whole planes, in ascending order, each once. In a sweep by bands
+  // they are the band's rows of planes, along the second spatial axis: all planes of all images, then the next band's.
   virtual void write(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
                      const void* from) = 0;
   // After open(): where the whole array lies dense in memory: it is written there, and write() is not called. Null: it
@@ -168,9 +171,26 @@ struct SweepOptions {
   StitchOptions stitch;
   std::int64_t window_batch = 4;            // windows of a call; an engine of a fixed batch takes its own
   DType input = DType::f32;                 // of the windows for a function; an engine's are of its input's type
+  // Bytes for planes, sums and a batch of windows; 0: no bound. Where all rows of the second spatial axis need more, they
+  // are cut into bands, which are swept one after the other and of which `log` is told. Windows that two bands share are
+  // computed twice, their first numbers are those of all windows, and results are the same bits. A function is asked
+  // for a window of zeros first, number 0, to learn its outputs. Throws invalid_argument, which names the least that
+  // would do, where one row of windows needs more. What the predictor needs for itself is not counted.
+  std::int64_t memory = 0;
+  // A part of the results: of the only image, planes from `first_plane` on, and rows [first_row, end_row) of the second
+  // spatial axis (end_row 0: all). Bits are those of all results. Not with `memory`.
+  std::int64_t first_plane = 0, first_row = 0, end_row = 0;
+  LogCallback log = {};
   // Told after each batch, in the caller's thread. If it returns false, Error(cancelled) is thrown.
   std::function<bool(std::int64_t done, std::int64_t total)> progress = {};
 };
+
+// The bands of a sweep with `options.memory`: their ends along the second spatial axis of the results, of which the last
+// one is its extent, and the others are multiples of `align`. `outputs`: [channel, roi...] of each output of a window.
+// For those who sweep bands by themselves, by `first_row` and `end_row`.
+TENFOLD_API std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
+                                                  const std::vector<Shape>& outputs, const SweepOptions& options,
+                                                  std::int64_t align = 1);
 
 // Sweeps over images along their first spatial axis. Each plane of a source is asked for once, and memory is bounded by
 // what one extent of the window needs, whatever the axis' length. The engine has one input [batch, channel,

@@ -2,73 +2,34 @@
 #include "sweep/output.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.h"
 
 namespace tenfold::imaging {
-namespace {
 
-void check_grid(const Shape& grid, std::size_t interpolations, std::size_t rank) {
-  require(grid.size() == rank && std::all_of(grid.begin(), grid.end(), [](std::int64_t n) { return n > 0; }),
-          ErrorKind::invalid_argument, "grid [", text(grid), "]: expected ", rank,
-          " extents of at least 1, one for each spatial axis of the image");
-  require(interpolations == 1 || interpolations == rank, ErrorKind::invalid_argument, "interpolation has ",
-          interpolations, " values, the image ", rank, " spatial axes; expected one for all of them or one for each");
-}
-
-std::vector<windows::ResampleAxis> grid_axes(const OutputOptions& options,
-                                             const std::vector<windows::OutputAxis>& axes) {
-  std::vector<windows::ResampleAxis> resampled;
-  if (options.lifted != 0) resampled.push_back(windows::resample_axis(1, 1, GridInterpolation::nearest));
-  for (std::size_t a = options.lifted; a < axes.size(); ++a) {
-    const std::size_t own = a - options.lifted;
-    resampled.push_back(windows::resample_axis(axes[a].crop_end - axes[a].crop_begin, options.grid[own],
-                                               options.interpolation[options.interpolation.size() == 1 ? 0 : own]));
-  }
-  return resampled;
-}
-
-}  // namespace
-
-OutputOptions::OutputOptions(const windows::WindowState& windows, std::int64_t number, const StitchOptions& options)
-    : images(number),
-      lifted(windows.grid.size() - windows.image.size()),
-      how{options.activation, options.reduction, static_cast<float>(options.threshold)},
-      grid(options.grid),
-      interpolation(options.interpolation) {
-  if (!grid.empty()) check_grid(grid, interpolation.size(), windows.image.size());
-}
-
-std::vector<windows::OutputAxis> output_axes(const windows::Grid& grid, const Shape& window, std::size_t lifted) {
-  std::vector<windows::OutputAxis> axes;
-  for (std::size_t a = 0; a < grid.size(); ++a)
-    axes.push_back(windows::output_axis(grid[a], a < lifted ? 1 : window[1 + a - lifted]));
-  return axes;
-}
-
-Output::Output(const OutputOptions& options, std::vector<windows::OutputAxis> axes, Shape window,
-               std::vector<float> divisor, std::shared_ptr<ImageSink> sink)
-    : options_(options),
+Output::Output(const OutputOptions& options, OutputPart part, Shape window, std::vector<float> divisor,
+               std::shared_ptr<ImageSink> sink)
+    : lifted_(options.lifted),
+      how_(options.how),
       window_(std::move(window)),
-      shape_{options.images, options.how.channels(window_[0])},
-      sums_(std::move(axes), window_[0], std::move(divisor)),
+      shape_{options.images, how_.channels(window_[0])},
+      begin_(part.begin),
+      extent_(part.extent),
+      partial_(part.extent != part.whole),
+      sums_(std::move(part.axes), window_[0], std::move(divisor)),
       sink_(std::move(sink)),
-      dtype_(options.how.dtype(window_[0])) {
-  for (std::size_t a = options_.lifted; a < sums_.axes().size(); ++a)
-    shape_.push_back(sums_.axes()[a].crop_end - sums_.axes()[a].crop_begin);
-  if (!options_.grid.empty()) {
-    resampler_.emplace(grid_axes(options_, sums_.axes()), window_[0]);
-    std::copy(options_.grid.begin(), options_.grid.end(), shape_.begin() + 2);
-  }
-  for (std::size_t a = 1; a < shape_.size(); ++a) voxels_ *= shape_[a];
-  for (std::size_t a = 3 - options_.lifted; a < shape_.size(); ++a) section_ *= shape_[a];
+      dtype_(how_.dtype(window_[0])) {
+  shape_.insert(shape_.end(), part.whole.begin(), part.whole.end());
+  if (!part.resampled.empty()) resampler_.emplace(std::move(part.resampled), window_[0]);
+  for (std::size_t a = 1 - lifted_; a < extent_.size(); ++a) section_ *= extent_[a];
   sink_->open(dtype_, shape_);
-  in_place_ = !resampler_ && sink_->memory() != nullptr && sums_.may_sum_in_place(options_.how);
+  in_place_ = !resampler_ && direct() && sums_.may_sum_in_place(how_);
 }
 
 void Output::add(std::int64_t image, std::span<const windows::Prediction> windows, DType dtype, const float* weights,
                  Parallel& parallel) {
-  if (in_place_) sums_.sum_in_place(static_cast<float*>(sink_->memory()) + image * voxels_);
+  if (in_place_) sums_.sum_in_place(static_cast<float*>(sink_->memory()) + image * (element_count(shape_) / shape_[0]));
   sums_.add(windows, dtype, weights, parallel);
 }
 
@@ -79,7 +40,7 @@ void Output::finish(std::int64_t image, std::int64_t end, Parallel& parallel) {
   if (resampler_) {
     finish_on_grid(image, first, last, parallel);
   } else {
-    sums_.finish(done_, end, options_.how, target(image, first - axis.crop_begin, last - first), parallel);
+    sums_.finish(done_, end, how_, target(image, first - axis.crop_begin, last - first), parallel);
     hand_on(image, first - axis.crop_begin, last - first);
   }
   done_ = end;
@@ -99,24 +60,41 @@ void Output::finish_on_grid(std::int64_t image, std::int64_t first, std::int64_t
                  parallel);
     const std::int64_t ready = resampler_->add_plane(plane, parallel), done = resampler_->done();
     if (ready == done) continue;
-    resampler_->finish(ready, options_.how, target(image, done, ready - done), parallel);
+    resampler_->finish(ready, how_, target(image, done, ready - done), parallel);
     hand_on(image, done, ready - done);
   }
 }
 
-// Where planes [first, first + count) of what is handed on go.
+// Where planes [first, first + count) of the part go.
 windows::PlaneTarget Output::target(std::int64_t image, std::int64_t first, std::int64_t count) {
-  if (void* const memory = sink_->memory())
-    return {static_cast<std::byte*>(memory) + byte_size(dtype_, image * voxels_), voxels_ / shape_[1], 0};
+  if (direct()) {
+    const std::int64_t voxels = element_count(shape_) / shape_[0];
+    return {static_cast<std::byte*>(sink_->memory()) + byte_size(dtype_, image * voxels), voxels / shape_[1], 0};
+  }
   planes_.resize(static_cast<std::size_t>(byte_size(dtype_, shape_[1] * count * section_)));
   return {planes_.data(), count * section_, first};
 }
 
 void Output::hand_on(std::int64_t image, std::int64_t first, std::int64_t count) {
-  if (sink_->memory() != nullptr || count == 0) return;
-  Shape begin(shape_.size() - 2), extent(shape_.begin() + 2, shape_.end());
-  if (options_.lifted == 0) begin[0] = first, extent[0] = count;
-  sink_->write(image, begin, extent, planes_.data());
+  if (direct() || count * section_ == 0) return;
+  Shape begin = begin_, extent = extent_;
+  if (lifted_ == 0) begin[0] += first, extent[0] = count;
+  if (sink_->memory() != nullptr) copy_to_memory(image, begin, extent);
+  else sink_->write(image, begin, extent, planes_.data());
+}
+
+// Parts are planes and rows: from the second axis of the windows' grid on, all is contiguous.
+void Output::copy_to_memory(std::int64_t image, const Shape& begin, const Shape& extent) {
+  const std::size_t row = 1 - lifted_;   // the axis of rows
+  const std::int64_t planes = lifted_ != 0 ? 1 : shape_[2], first = lifted_ != 0 ? 0 : begin[0],
+                     count = lifted_ != 0 ? 1 : extent[0], rows = shape_[2 + row];
+  const std::int64_t row_bytes = byte_size(dtype_, section_ / extent[row]), run = extent[row] * row_bytes;
+  const std::byte* from = planes_.data();
+  for (std::int64_t c = 0; c < shape_[1]; ++c)
+    for (std::int64_t z = first; z < first + count; ++z, from += run) {
+      const std::int64_t to = (((image * shape_[1] + c) * planes + z) * rows + begin[row]) * row_bytes;
+      std::memcpy(static_cast<std::byte*>(sink_->memory()) + to, from, static_cast<std::size_t>(run));
+    }
 }
 
 }  // namespace tenfold::imaging

@@ -5,27 +5,16 @@
 #include <optional>
 #include <vector>
 
+#include "sweep/part.h"
 #include "windows/accumulator.h"
 #include "windows/resampler.h"
-#include "windows/window_state.h"
 
 namespace tenfold::imaging {
-
-// What all outputs of a call have in common.
-struct OutputOptions {
-  OutputOptions(const windows::WindowState& windows, std::int64_t images, const StitchOptions& options);
-
-  std::int64_t images;
-  std::size_t lifted;                // axes that the windows' grid has in front of the image's
-  windows::Finish how;
-  Shape grid;                        // empty: none
-  std::vector<GridInterpolation> interpolation;
-};
 
 class Output {
  public:
   // `window`: [channel, roi...]; `divisor`: weights whose sum divides; empty: one. Opens the sink.
-  Output(const OutputOptions& options, std::vector<windows::OutputAxis> axes, Shape window, std::vector<float> divisor,
+  Output(const OutputOptions& options, OutputPart part, Shape window, std::vector<float> divisor,
          std::shared_ptr<ImageSink> sink);
 
   const Shape& window() const { return window_; }
@@ -35,27 +24,29 @@ class Output {
   // No later window touches planes of the padded output before `end`: they are handed on.
   void finish(std::int64_t image, std::int64_t end, Parallel& parallel);
   void finish_image(std::int64_t image, Parallel& parallel);
-  // The planes that windows at the start `row` begin at.
-  std::int64_t start(std::int64_t row) const { return sums_.axes()[0].starts[static_cast<std::size_t>(row)]; }
+  // The plane that windows of this place along the first axis begin at.
+  std::int64_t start(std::int64_t place) const { return sums_.axes()[0].starts[static_cast<std::size_t>(place)]; }
 
  private:
   void finish_on_grid(std::int64_t image, std::int64_t first, std::int64_t last, Parallel& parallel);
   windows::PlaneTarget target(std::int64_t image, std::int64_t first, std::int64_t count);
   void hand_on(std::int64_t image, std::int64_t first, std::int64_t count);
+  void copy_to_memory(std::int64_t image, const Shape& begin, const Shape& extent);
+  bool direct() const { return !partial_ && sink_->memory() != nullptr; }
 
-  OutputOptions options_;
+  std::size_t lifted_;
+  windows::Finish how_;
   Shape window_, shape_;             // shape_: [image, channel, spatial...] of what the sink gets
+  Shape begin_, extent_;             // of the part, spatial
+  bool partial_ = false;
   windows::Accumulator sums_;
   std::shared_ptr<ImageSink> sink_;
   std::optional<windows::Resampler> resampler_;
-  std::vector<std::byte> planes_;    // for a sink without memory
+  std::vector<std::byte> planes_;    // for a sink without memory, and for parts
   DType dtype_;
-  std::int64_t voxels_ = 1, section_ = 1;   // elements of an image, and of a plane of a channel
+  std::int64_t section_ = 1;         // elements of a plane of a channel of the part
   bool in_place_ = false;            // sums lie in the sink's memory
   std::int64_t done_ = 0;            // planes of the current image, in the padded output
 };
-
-// The axes of an output with `window` [channel, roi...].
-std::vector<windows::OutputAxis> output_axes(const windows::Grid& grid, const Shape& window, std::size_t lifted);
 
 }  // namespace tenfold::imaging
