@@ -108,7 +108,8 @@ struct StitchOptions {
   std::vector<GridInterpolation> interpolation = {GridInterpolation::linear};   // one for all axes or one for each
 };
 
-// Where images come from. Called by one thread at a time.
+// Where images come from. Called by one thread at a time: read() by one that the sweep makes, which reads what the next
+// windows need while these are computed. What it throws comes out of the sweep.
 class TENFOLD_API ImageSource {
  public:
   virtual ~ImageSource();
@@ -124,7 +125,7 @@ class TENFOLD_API ImageSource {
   virtual const void* memory() const { return nullptr; }
 };
 
-// Where one output goes. Called by one thread at a time.
+// Where one output goes. Called by the sweep's thread.
 class TENFOLD_API ImageSink {
  public:
   virtual ~ImageSink();
@@ -167,6 +168,12 @@ class TENFOLD_API WindowStitcher {
 // tensor is valid until it returns. Results are as WindowStitcher::add() takes them.
 using WindowPredictor = std::function<std::vector<Tensor>(const Tensor& windows, std::int64_t first)>;
 
+// What a sweep took, without sources in memory.
+struct SweepSeconds {
+  double reading = 0;                       // in the source's read()
+  double waiting = 0;                       // that the sweep stood still for it
+};
+
 struct SweepOptions {
   StitchOptions stitch;
   std::int64_t window_batch = 4;            // windows of a call; an engine of a fixed batch takes its own
@@ -181,6 +188,7 @@ struct SweepOptions {
   // spatial axis (end_row 0: all). Bits are those of all results. Not with `memory`.
   std::int64_t first_plane = 0, first_row = 0, end_row = 0;
   LogCallback log = {};
+  SweepSeconds* seconds = nullptr;          // where they are added up
   // Told after each batch, in the caller's thread. If it returns false, Error(cancelled) is thrown.
   std::function<bool(std::int64_t done, std::int64_t total)> progress = {};
 };

@@ -200,7 +200,7 @@ TEST(Bands, EndWhereChunksDo) {
   RegionSource source(random_tensor({1, 1, 12, 50, 9}, 3), 1);
   const std::vector<Shape> outputs = {{3, 6, 8, 4}};
   EXPECT_EQ(sweep_bands(windows, source, outputs, {}, 16), (std::vector<std::int64_t>{50}));
-  EXPECT_EQ(sweep_bands(windows, source, outputs, {.memory = 50'000}, 16), (std::vector<std::int64_t>{16, 32, 50}));
+  EXPECT_EQ(sweep_bands(windows, source, outputs, {.memory = 51'000}, 16), (std::vector<std::int64_t>{16, 32, 50}));
   EXPECT_THROW(sweep_bands(windows, source, outputs, {.memory = 49'000}, 16), Error);
   EXPECT_GT(sweep_bands(windows, source, outputs, {.memory = 40'000}).size(), 4u);
 }

@@ -1,10 +1,11 @@
-// The planes of an image that windows need now, in a ring: each is read once.
+// The planes of an image that windows need now, in a ring: each is read once, and the next group of them ahead.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "sweep/batches.h"
+#include "sweep/read_ahead.h"
 
 namespace tenfold::imaging {
 
@@ -17,18 +18,25 @@ class Slab {
   void need(std::int64_t image, std::int64_t begin, std::int64_t end);
   bool in_place() const { return capacity_ == 0; }
   windows::ImageView view(std::int64_t image) const;
-  // Bytes of a ring and of a group of `chunk` planes for batches that need `planes` of `extent`.
+  SweepSeconds seconds() const { return reader_.seconds(); }
+  // Bytes of a ring and of two groups of `chunk` planes for batches that need `planes` of `extent`.
   static std::int64_t memory(std::int64_t planes, std::int64_t extent, std::int64_t chunk, std::int64_t plane_bytes);
 
  private:
-  void read(std::int64_t begin, std::int64_t end);
+  struct Group { std::int64_t image, begin, end; };
+  Group after(const Group& group) const;
+  void ask(const Group& group);
+  void copy(const Group& group);
 
   const windows::WindowState& windows_;
   ImageSource& source_;
   Shape shape_;
   Range rows_;
-  std::int64_t capacity_ = 0, image_ = -1, end_ = 0, section_ = 1;   // voxels of a plane
+  std::int64_t chunk_ = 1, first_ = 0;   // where images begin: the chunk of the first plane that is needed
+  std::int64_t capacity_ = 0, section_ = 1;   // planes; elements of a plane of a channel
+  Group next_{0, 0, 0};                  // which is being read
   std::vector<std::byte> ring_, group_;
+  ReadAhead reader_;
 };
 
 }  // namespace tenfold::imaging

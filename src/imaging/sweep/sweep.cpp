@@ -132,6 +132,8 @@ void Sweep::run(const Part& part) {
             "the caller stopped the sweep after ", done_, " of ", total_, " windows");
   }
   stitcher.finish();
+  if (options_.seconds == nullptr) return;
+  options_.seconds->reading += slab.seconds().reading, options_.seconds->waiting += slab.seconds().waiting;
 }
 
 void check_source(const SlidingWindow& windows, const ImageSource& source) {
