@@ -91,20 +91,32 @@ enum class OutputReduction : std::uint8_t { none, argmax, threshold };
 TENFOLD_API OutputActivation parse_output_activation(std::string_view name);
 TENFOLD_API OutputReduction parse_output_reduction(std::string_view name);
 
+// How means get to another grid, along an axis.
+//   linear    between the two nearest voxels, as torch's interpolate() with align_corners=False
+//   nearest   the voxel whose center is nearest (torch's nearest-exact)
+enum class GridInterpolation : std::uint8_t { linear, nearest };
+TENFOLD_API GridInterpolation parse_grid_interpolation(std::string_view name);
+
 struct StitchOptions {
   OutputActivation activation = OutputActivation::none;
   OutputReduction reduction = OutputReduction::none;
   double threshold = 0.5;
   int threads = 0;                          // 0: all processors
+  // Spatial extents of all outputs: means are resampled to them plane by plane, before activation and reduction. Empty:
+  // those that the outputs have by themselves.
+  Shape grid = {};
+  std::vector<GridInterpolation> interpolation = {GridInterpolation::linear};   // one for all axes or one for each
 };
 
-// Where images come from. Called by one thread at a time.
+// Where images come from. Called by one thread at a time: read() by one that the sweep makes, which reads what the next
+// windows need while these are computed. What it throws comes out of the sweep.
 class TENFOLD_API ImageSource {
  public:
   virtual ~ImageSource();
   virtual Shape shape() const = 0;          // [image, channel, spatial...]
   virtual DType dtype() const = 0;          // as SlidingWindow::cut() takes it
-  // Fills `to` with [channel, extent...] of the region of an image that begins at `begin`, dense and of dtype().
+  // Fills `to` with [channel, extent...] of the region of an image that begins at `begin`, dense and of dtype(). Regions
+  // are whole planes, or in a sweep by bands the same rows of them.
   virtual void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
                     void* to) = 0;
   // Planes of the first spatial axis that it stores together: it is asked for whole groups of them.
@@ -115,12 +127,13 @@ class TENFOLD_API ImageSource {
   virtual const void* gpu_memory() const { return nullptr; }
 };
 
-// Where one output goes. Called by one thread at a time.
+// Where one output goes. Called by the sweep's thread.
 class TENFOLD_API ImageSink {
  public:
   virtual ~ImageSink();
   virtual void open(DType dtype, const Shape& shape) = 0;   // once, first: [image, channel, spatial...]
-  // [channel, extent...] of a region, dense. Regions are whole planes, in ascending order, each once.
+  // [channel, extent...] of a region, dense. Regions are whole planes, in ascending order, each once. In a sweep by bands
+  // they are the band's rows of planes, along the second spatial axis: all planes of all images, then the next band's.
   virtual void write(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
                      const void* from) = 0;
   // After open(): where the whole array lies dense in memory: it is written there, and write() is not called. Null: it
@@ -159,17 +172,41 @@ class TENFOLD_API WindowStitcher {
 // tensor is valid until it returns. Results are as WindowStitcher::add() takes them.
 using WindowPredictor = std::function<std::vector<Tensor>(const Tensor& windows, std::int64_t first)>;
 
+// What a sweep took, without sources in memory.
+struct SweepSeconds {
+  double reading = 0;                       // in the source's read()
+  double waiting = 0;                       // that the sweep stood still for it
+};
+
 struct SweepOptions {
   StitchOptions stitch;
   std::int64_t window_batch = 4;            // windows of a call; an engine of a fixed batch takes its own
   DType input = DType::f32;                 // of the windows for a function; an engine's are of its input's type
+  // Bytes for planes, sums and a batch of windows; 0: no bound. Where all rows of the second spatial axis need more, they
+  // are cut into bands, which are swept one after the other and of which `log` is told. Windows that two bands share are
+  // computed twice, their first numbers are those of all windows, and results are the same bits. A function is asked
+  // for a window of zeros first, number 0, to learn its outputs. Throws invalid_argument, which names the least that
+  // would do, where one row of windows needs more. What the predictor needs for itself is not counted.
+  std::int64_t memory = 0;
+  // A part of the results: of the only image, planes from `first_plane` on, and rows [first_row, end_row) of the second
+  // spatial axis (end_row 0: all). Bits are those of all results. Not with `memory`.
+  std::int64_t first_plane = 0, first_row = 0, end_row = 0;
+  LogCallback log = {};                     // told of bands, and why a GPU cannot do what `stay_on_gpu` says
+  SweepSeconds* seconds = nullptr;          // where they are added up
   // Told after each batch, in the caller's thread. If it returns false, Error(cancelled) is thrown.
   std::function<bool(std::int64_t done, std::int64_t total)> progress = {};
   // An engine on a GPU: planes travel there once, in their own type, and windows are cut, blended and reduced there. If
-  // false, or where the GPU cannot (too little memory, no NVRTC, images of i32 or f64), the host does that.
+  // false, or where the GPU cannot (too little memory, no NVRTC, images of i32 or f64; a grid, `memory`, a part), the
+  // host does that.
   bool stay_on_gpu = true;
-  LogCallback log = {};                     // told in one line why the GPU cannot
 };
+
+// The bands of a sweep with `options.memory`: their ends along the second spatial axis of the results, of which the last
+// one is its extent, and the others are multiples of `align`. `outputs`: [channel, roi...] of each output of a window.
+// For those who sweep bands by themselves, by `first_row` and `end_row`.
+TENFOLD_API std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
+                                                  const std::vector<Shape>& outputs, const SweepOptions& options,
+                                                  std::int64_t align = 1);
 
 // Sweeps over images along their first spatial axis. Each plane of a source is asked for once, and memory is bounded by
 // what one extent of the window needs, whatever the axis' length. The engine has one input [batch, channel,

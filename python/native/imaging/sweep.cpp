@@ -136,11 +136,11 @@ struct PySweep {
 
 nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::handle predictor, std::int64_t window_batch,
                        nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
-                       int threads, nb::handle progress, nb::handle out) {
+                       int threads, nb::handle progress, nb::handle out, nb::handle grid, nb::handle interpolation) {
   TensorSource source(tensor_of(images, "images"));
   ArraySinks sinks(out);
-  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads}), window_batch, dtype,
-                     progress);
+  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}),
+                     window_batch, dtype, progress);
   const MakeSink make = [&](std::size_t output) { return sinks.make(output); };
   call.run([&](const auto& with) { sweep(windows, source, with, make, call.options); });
   return sinks.arrays();
@@ -149,9 +149,9 @@ nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::hand
 void sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle shape, nb::handle source_dtype,
                    nb::handle predictor, nb::handle open, std::int64_t chunk, std::int64_t window_batch,
                    nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
-                   int threads, nb::handle progress) {
-  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads}), window_batch, dtype,
-                     progress);
+                   int threads, nb::handle progress, nb::handle grid, nb::handle interpolation) {
+  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}),
+                     window_batch, dtype, progress);
   PySource source(read, shape_of(shape), dtype_of(source_dtype, "source_dtype"), chunk);
   const MakeSink sinks = [&](std::size_t output) { return std::make_shared<PySink>(open, output); };
   call.run([&](const auto& with) { sweep(windows, source, with, sinks, call.options); });
@@ -164,12 +164,16 @@ void bind_sweep(nb::module_& m) {
         nb::arg("window_batch") = 4, nb::kw_only(), nb::arg("dtype").none() = nb::none(),
         nb::arg("activation") = "none", nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
         nb::arg("progress").none() = nb::none(), nb::arg("out").none() = nb::none(),
+        nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear",
         "Images [image, channel, spatial...] through an engine or a function of (windows, first), in windows: a list "
-        "of arrays, those of `out` where it is given, which share no memory with the images.");
+        "of arrays, those of `out` where it is given, which share no memory with the images. grid: spatial extents to "
+        "which means are resampled before activation and reduction; interpolation: linear or nearest, for all axes or "
+        "each.");
   m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"),
         nb::arg("predictor"), nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none",
         nb::arg("threshold") = 0.5, nb::arg("threads") = 0, nb::arg("progress").none() = nb::none(),
+        nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear",
         "The same plane by plane: read(image, begin, extent) gives [channel, extent...], open(output, dtype, shape) "
         "gives the function "
         "write(image, begin, planes).");

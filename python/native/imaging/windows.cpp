@@ -109,8 +109,16 @@ struct PyStitcher {
 }  // namespace
 
 StitchOptions stitch_options(const PyStitchOptions& given) {
-  return {parse_output_activation(given.activation), parse_output_reduction(given.reduce), given.threshold,
-          given.threads};
+  StitchOptions options{parse_output_activation(given.activation), parse_output_reduction(given.reduce),
+                        given.threshold, given.threads};
+  if (!given.grid.is_none()) options.grid = shape_of(given.grid);
+  options.interpolation.clear();
+  if (nb::isinstance<nb::str>(given.interpolation))
+    options.interpolation = {parse_grid_interpolation(nb::cast<std::string>(given.interpolation))};
+  else
+    for (const nb::handle one : nb::borrow<nb::sequence>(given.interpolation))
+      options.interpolation.push_back(parse_grid_interpolation(nb::cast<std::string>(one)));
+  return options;
 }
 
 ArraySinks::ArraySinks(nb::handle out) {
@@ -189,13 +197,17 @@ void bind_windows(nb::module_& m) {
       .def(
           "__init__",
           [](PyStitcher* self, const SlidingWindow& windows, std::int64_t images, const std::string& activation,
-             const std::string& reduce, double threshold, int threads, nb::handle out) {
-            new (self) PyStitcher(windows, images, stitch_options({activation, reduce, threshold, threads}), out);
+             const std::string& reduce, double threshold, int threads, nb::handle out, nb::handle grid,
+             nb::handle interpolation) {
+            new (self) PyStitcher(
+                windows, images, stitch_options({activation, reduce, threshold, threads, grid, interpolation}), out);
           },
           nb::arg("windows"), nb::arg("images") = 1, nb::kw_only(), nb::arg("activation") = "none",
           nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
-          nb::arg("out").none() = nb::none(),
-          "out: an array [image, channel, spatial...] for each output, which is filled in place of a new one.")
+          nb::arg("out").none() = nb::none(), nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear",
+          "out: an array [image, channel, spatial...] for each output, which is filled in place of a new one. grid: "
+          "spatial extents to which means are resampled before activation and reduction, interpolation: linear or "
+          "nearest, for all axes or each.")
       .def("add", &PyStitcher::add, nb::arg("outputs"), nb::arg("weights").none() = nb::none(),
            "Predictions of the next windows: an array [windows, channel, spatial...], or a sequence of them, one for "
            "each output.")

@@ -14,6 +14,8 @@ struct PyStitchOptions {
   const std::string& reduce;
   double threshold;
   int threads;
+  nb::handle grid;            // None, or extents
+  nb::handle interpolation;   // a name, or one for each axis
 };
 StitchOptions stitch_options(const PyStitchOptions& given);
 // A writable array of NumPy with a tensor's elements, which it keeps.

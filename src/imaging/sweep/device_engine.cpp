@@ -41,7 +41,10 @@ class DeviceEngine final : public DevicePredictor {
 };
 
 // What keeps results from staying on the GPU; empty: nothing.
-std::string why_not(const WindowEngine& engine) {
+std::string why_not(const WindowEngine& engine, const SweepOptions& options) {
+  if (!options.stitch.grid.empty()) return "results are resampled to another grid";
+  if (options.memory > 0) return "its memory is bounded";
+  if (options.first_plane > 0 || options.first_row > 0 || options.end_row > 0) return "a part of the results is wanted";
   for (const int output : engine.outputs()) {
     const Shape shape = engine.context().shape(output);
     for (const std::int64_t extent : shape)
@@ -54,7 +57,7 @@ std::string why_not(const WindowEngine& engine) {
 
 bool sweep_on_device(const SlidingWindow& windows, ImageSource& source, const Engine& engine, WindowEngine& context,
                      const MakeSink& sinks, const SweepOptions& options) {
-  std::string why = why_not(context);
+  std::string why = why_not(context, options);
   std::unique_ptr<DeviceWork> work;
   std::unique_ptr<DeviceEngine> predictor;
   std::unique_ptr<DeviceSweep> sweep;

@@ -1,44 +1,140 @@
-// sweep() and infer(): windows are cut, predicted and blended, batch by batch.
+// sweep() and infer(): windows are cut, predicted and blended, batch by batch, and band by band.
+#include <cstring>
+
 #include "base/check.h"
+#include "base/log.h"
+#include "sweep/bands.h"
 #include "sweep/device_engine.h"
 #include "sweep/memory_image.h"
 #include "sweep/predictor.h"
+#include "sweep/shared_sinks.h"
 #include "sweep/slab.h"
+#include "sweep/stitcher.h"
 #include "tenfold/internal/interrupts.h"
-#include "windows/batches.h"
 
 namespace tenfold {
 namespace {
 
-using imaging::MemorySink;
-using imaging::MemorySource;
-using imaging::Predictor;
-using imaging::Slab;
+using namespace imaging;
 
-void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor, const MakeSink& sinks,
-         const SweepOptions& options) {
-  const Shape shape = source.shape();
-  const windows::WindowState& own = windows::WindowAccess::of(windows);
-  const windows::Batches batches{own, windows.count(), windows.count() * shape[0], predictor.batch(),
-                        source.memory() != nullptr};
-  windows::check_image_type(source.dtype(), predictor.dtype());
-  Slab slab(windows, source, batches.max_planes());
-  WindowStitcher stitcher(windows, shape[0], sinks, options.stitch);
-  const std::unique_ptr<Parallel> pool = windows::make_parallel(options.stitch.threads);
-  for (std::int64_t first = 0; first < batches.total;) {
+class Sweep {
+ public:
+  Sweep(const SlidingWindow& windows, ImageSource& source, Predictor& predictor, const MakeSink& sinks,
+        const SweepOptions& options)
+      : windows_(windows),
+        own_(windows::WindowAccess::of(windows)),
+        source_(source),
+        shape_(source.shape()),
+        predictor_(predictor),
+        sinks_(sinks),
+        options_(options),
+        outputs_(own_, shape_[0], options.stitch),
+        pool_(windows::make_parallel(options.stitch.threads)) {
+    windows::check_image_type(source.dtype(), predictor.dtype());
+  }
+
+  void run() {
+    const std::vector<Part> parts = parts_of_results();
+    for (const Part& part : parts) total_ += batches(part).total();
+    if (parts.size() > 1)
+      Log(options_.log)(Severity::info, "sweep: ", options_.memory, " bytes: axis ", 1 - outputs_.lifted, " is cut into ",
+                        parts.size(), " bands, and ", total_, " windows are computed, ", shape_[0] * windows_.count(),
+                        " would do in one");
+    for (const Part& part : parts) run(part);
+  }
+
+ private:
+  Batches batches(const Part& part) const {
+    return {own_.grid, part, shape_[0], predictor_.batch(), source_.memory() != nullptr};
+  }
+  std::vector<Part> parts_of_results();
+  Part aligned(Part part) const;
+  std::vector<Shape> output_shapes();
+  void run(const Part& part);
+
+  const SlidingWindow& windows_;
+  const windows::WindowState& own_;
+  ImageSource& source_;
+  Shape shape_;
+  Predictor& predictor_;
+  SharedSinks sinks_;
+  const SweepOptions& options_;
+  OutputOptions outputs_;
+  std::unique_ptr<Parallel> pool_;
+  std::int64_t done_ = 0, total_ = 0;   // windows
+};
+
+// What is asked for, and in bands where its memory is bounded.
+std::vector<Part> Sweep::parts_of_results() {
+  const Range planes{options_.first_plane, outputs_.extents[0]};
+  const Range rows{options_.first_row, options_.end_row > 0 ? options_.end_row : outputs_.extents[1]};
+  const Part whole = whole_part(own_.grid, outputs_);
+  const bool all = planes == whole.planes && rows == whole.rows;
+  if (all && options_.memory == 0) return {whole};
+  require(all || options_.memory == 0, ErrorKind::invalid_argument,
+          "memory bounds the sweep of all results, not of a part; choose the rows by sweep_bands()");
+  require(0 <= planes.begin && planes.begin < planes.end && (planes.begin == 0 || shape_[0] == 1),
+          ErrorKind::invalid_argument, "first_plane ", planes.begin, ": expected a plane of one image with ", planes.end);
+  require(0 <= rows.begin && rows.begin < rows.end && rows.end <= whole.rows.end, ErrorKind::invalid_argument, "rows ",
+          rows.begin, " to ", rows.end, ": expected some of ", whole.rows.end);
+  const std::vector<Shape> outputs = output_shapes();
+  const SweepShape shape{own_,           outputs_,           outputs, shape_[1], source_.dtype(), predictor_.dtype(),
+                         source_.memory() != nullptr ? 0 : source_.chunk(), predictor_.batch()};
+  std::vector<Part> parts;
+  if (!all) return {aligned(make_part(own_.grid, outputs_, outputs, planes, rows))};
+  std::int64_t begin = 0;
+  for (const std::int64_t end : cut_bands(shape, options_.memory, 1)) {
+    parts.push_back(make_part(own_.grid, outputs_, outputs, planes, {begin, end}));
+    begin = end;
+  }
+  return parts;
+}
+
+// Batches of a part are those of all results, so that predictions are, too.
+Part Sweep::aligned(Part part) const {
+  if (!part.all_rows(own_.grid)) return part;   // which begin anew with each plane
+  const std::int64_t group = windows_.count() / static_cast<std::int64_t>(own_.grid[0].starts.size());
+  while (static_cast<std::int64_t>(part.plane_start) * group % predictor_.batch() != 0) --part.plane_start;
+  return part;
+}
+
+// [channel, roi...] of each output of a window.
+std::vector<Shape> Sweep::output_shapes() {
+  const std::int64_t bytes = byte_size(predictor_.dtype(), shape_[1] * element_count(own_.roi));
+  std::memset(predictor_.windows(), 0, static_cast<std::size_t>(bytes));
+  std::vector<Shape> shapes;
+  for (const Tensor& one : predictor_.run(1, 0)) {
+    require(one.shape().size() == own_.image.size() + 2, ErrorKind::invalid_argument, "output ", shapes.size(), " is [",
+            text(one.shape()), "], expected [windows, channel, ", own_.image.size(), " spatial axes]");
+    shapes.emplace_back(one.shape().begin() + 1, one.shape().end());
+  }
+  return shapes;
+}
+
+void Sweep::run(const Part& part) {
+  const Batches batches = this->batches(part);
+  Slab slab(own_, source_, batches, image_rows(own_.grid, part));
+  const windows::Cutter cutter = slab.in_place() ? own_.cutter : own_.cutter.on(batches.grid());
+  Stitcher stitcher(windows_, outputs_, part, [&](std::size_t output) { return sinks_.sink(output); },
+                    options_.stitch.threads);
+  const std::int64_t per_image = batches.per_image();
+  for (std::int64_t first = 0; first < batches.total();) {
     throw_if_cancelled();
-    const std::int64_t count = batches.count(first), per_image = batches.per_image;
-    const windows::Planes planes = batches.planes(first, count);
+    const std::int64_t count = batches.count(first);
+    const Range planes = batches.planes(first, count);
     slab.need(first / per_image, planes.begin, planes.end);
     std::vector<windows::Cutter::Cut> cuts;
-    for (std::int64_t w = first; w < first + count; ++w) cuts.push_back({slab.view(w / per_image), w % per_image});
-    own.cutter.cut(cuts, predictor.dtype(), predictor.windows(), *pool);
-    stitcher.add(predictor.run(count, first));
-    first += count;
-    require(!options.progress || options.progress(first, batches.total), ErrorKind::cancelled,
-            "the caller stopped the sweep after ", first, " of ", batches.total, " windows");
+    for (std::int64_t w = first; w < first + count; ++w)
+      cuts.push_back({slab.view(w / per_image), slab.in_place() ? batches.number(w) % windows_.count() : w % per_image});
+    cutter.cut(cuts, predictor_.dtype(), predictor_.windows(), *pool_);
+    stitcher.add(predictor_.run(count, batches.number(first)), {});
+    first += count, done_ += count;
+    require(!options_.progress || options_.progress(done_, total_), ErrorKind::cancelled,
+            "the caller stopped the sweep after ", done_, " of ", total_, " windows");
   }
   stitcher.finish();
+  if (options_.seconds == nullptr) return;
+  options_.seconds->reading += slab.seconds().reading, options_.seconds->waiting += slab.seconds().waiting;
 }
 
 void check_source(const SlidingWindow& windows, const ImageSource& source) {
@@ -46,8 +142,8 @@ void check_source(const SlidingWindow& windows, const ImageSource& source) {
 }
 
 // Images in memory to tensors, by any form of sweep().
-template <class Sweep>
-std::vector<Tensor> in_memory(const Tensor& images, Sweep go) {
+template <class Go>
+std::vector<Tensor> in_memory(const Tensor& images, Go go) {
   MemorySource source(images);
   std::vector<std::shared_ptr<MemorySink>> sinks;
   go(source, [&](std::size_t) { return sinks.emplace_back(std::make_shared<MemorySink>()); });
@@ -58,20 +154,32 @@ std::vector<Tensor> in_memory(const Tensor& images, Sweep go) {
 
 }  // namespace
 
+std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
+                                      const std::vector<Shape>& outputs, const SweepOptions& options, std::int64_t align) {
+  check_source(windows, source);
+  const windows::WindowState& own = windows::WindowAccess::of(windows);
+  const Shape shape = source.shape();
+  for (const Shape& one : outputs)
+    require(one.size() == own.roi.size() + 1, ErrorKind::invalid_argument, "an output of [", text(one),
+            "]: expected [channel, ", own.roi.size(), " spatial axes]");
+  return cut_bands({own, OutputOptions(own, shape[0], options.stitch), outputs, shape[1], source.dtype(), options.input,
+                    source.memory() != nullptr ? 0 : source.chunk(), options.window_batch},
+                   options.memory, align);
+}
+
 void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredictor& predict, const MakeSink& sinks,
            const SweepOptions& options) {
   check_source(windows, source);
-  run(windows, source, *imaging::function_predictor(windows, source.shape()[1], predict, options), sinks, options);
+  Sweep(windows, source, *function_predictor(windows, source.shape()[1], predict, options), sinks, options).run();
 }
 
 void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,
            const SweepOptions& options) {
   check_source(windows, source);
-  auto context = std::make_unique<imaging::WindowEngine>(windows, source.shape()[1], engine, options.window_batch);
-  if (options.stay_on_gpu && engine.info().on_gpu &&
-      imaging::sweep_on_device(windows, source, engine, *context, sinks, options))
+  auto context = std::make_unique<WindowEngine>(windows, source.shape()[1], engine, options.window_batch);
+  if (options.stay_on_gpu && engine.info().on_gpu && sweep_on_device(windows, source, engine, *context, sinks, options))
     return;
-  run(windows, source, *imaging::engine_predictor(std::move(context)), sinks, options);
+  Sweep(windows, source, *engine_predictor(std::move(context)), sinks, options).run();
 }
 
 std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const WindowPredictor& predict,

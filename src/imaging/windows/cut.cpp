@@ -26,7 +26,8 @@ void check_image_type(DType from, DType to) {
           " from images of type ", name(from), ": expected ", name(from), ", f32, f64, f16 or bf16");
 }
 
-Cutter::Cutter(const Grid& grid, WindowPadding padding, double cval) : grid_(grid), cval_(cval) {
+Cutter::Cutter(const Grid& grid, WindowPadding padding, double cval)
+    : grid_(grid), padding_(padding), cval_(cval) {
   for (const Axis& axis : grid) {
     maps_.push_back(padding_map(axis, padding));
     elements_ *= axis.roi;

@@ -25,6 +25,7 @@ class Cutter {
   // `views` gives it.
   struct Cut { ImageView image; std::int64_t window; };
   void cut(std::span<const Cut> cuts, DType dtype, void* to, Parallel& parallel) const;
+  Cutter on(const Grid& grid) const { return {grid, padding_, cval_}; }   // the same of another grid
   std::int64_t window_elements() const { return elements_; }   // of one channel
 
  private:
@@ -32,6 +33,7 @@ class Cutter {
   void cut_plane(const Rows& rows, std::int64_t channel, std::int64_t plane, std::byte* to) const;
   void pad_row(std::byte* row, std::size_t size, const std::byte* constant) const;
   Grid grid_;
+  WindowPadding padding_;
   double cval_;
   std::vector<std::vector<std::int64_t>> maps_;
   std::int64_t elements_ = 1;

@@ -47,5 +47,10 @@ OutputReduction parse_output_reduction(std::string_view name) {
       {"none", OutputReduction::none}, {"argmax", OutputReduction::argmax}, {"threshold", OutputReduction::threshold}};
   return parse<OutputReduction>("reduce", name, names);
 }
+GridInterpolation parse_grid_interpolation(std::string_view name) {
+  static constexpr std::pair<std::string_view, GridInterpolation> names[] = {{"linear", GridInterpolation::linear},
+                                                                             {"nearest", GridInterpolation::nearest}};
+  return parse<GridInterpolation>("interpolation", name, names);
+}
 
 }  // namespace tenfold
