@@ -48,7 +48,7 @@ struct WindowStitcher::Impl {
   std::vector<std::vector<float>> weights_of_outputs(std::span<const Tensor> given,
                                                      const std::vector<float>& map) const;
   void check_batch(std::span<const Tensor> given) const;
-  void add_group(std::span<const Tensor> given, std::int64_t first, std::int64_t count);
+  void add_to(std::size_t number, const Tensor& given, std::int64_t first, std::int64_t count);
   void flush(Output& output, std::int64_t image, std::int64_t end);
 
   SlidingWindow windows;
@@ -142,26 +142,24 @@ void WindowStitcher::Impl::flush(Output& output, std::int64_t image, std::int64_
   output.sink->write(image, begin, extent, output.planes.data());
 }
 
-// Windows of one image that begin at one plane: `first` is counted from the beginning, and `given` begins at `next`.
-void WindowStitcher::Impl::add_group(std::span<const Tensor> given, std::int64_t first, std::int64_t count) {
-  const std::int64_t image = first / windows.count(), window = first % windows.count();
-  const std::int64_t row = window / group, end = window + count;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    Output& output = outputs[i];
-    const Tensor& tensor = given[i];
-    const std::int64_t bytes = byte_size(tensor.dtype(), element_count(output.roi));
-    const std::vector<float>& weights = given_weights.empty() ? output.weights : given_weights[i];
-    std::vector<windows::Prediction> predictions;
-    for (std::int64_t w = window; w < end; ++w)
-      predictions.push_back({static_cast<const std::byte*>(tensor.raw()) + (first - next + w - window) * bytes,
-                             windows::indices(own.grid, w)});
-    if (output.in_place)
-      output.sums.sum_in_place(static_cast<float*>(output.sink->memory()) + image * element_count(output.image) / images);
-    output.sums.add(predictions, tensor.dtype(), weights.empty() ? nullptr : weights.data(), *pool);
-    if (end < (row + 1) * group) continue;
+// Windows of one image: `first` is counted from the beginning, and `given` begins at `next`. Where sums lie in place, all
+// at once; else those that begin at one plane.
+void WindowStitcher::Impl::add_to(std::size_t number, const Tensor& given, std::int64_t first, std::int64_t count) {
+  Output& output = outputs[number];
+  const std::int64_t image = first / windows.count(), begin = first % windows.count(), end = begin + count;
+  const std::int64_t bytes = byte_size(given.dtype(), element_count(output.roi));
+  const std::vector<float>& weights = given_weights.empty() ? output.weights : given_weights[number];
+  const auto* values = static_cast<const std::byte*>(given.raw()) + (first - next) * bytes;
+  if (output.in_place)
+    output.sums.sum_in_place(static_cast<float*>(output.sink->memory()) + image * element_count(output.image) / images);
+  for (std::int64_t window = begin, some = 0; window < end; window += some, values += some * bytes) {
+    some = output.in_place ? count : std::min(end - window, group - window % group);
+    output.sums.add({window, some, values, given.dtype()}, weights.empty() ? nullptr : weights.data(), *pool);
+    if ((window + some) % group != 0) continue;
     const windows::OutputAxis& axis = output.sums.axes()[0];
-    const bool last = static_cast<std::size_t>(row) + 1 == axis.starts.size();
-    flush(output, image, last ? axis.padded : axis.starts[static_cast<std::size_t>(row) + 1]);
+    const auto row = static_cast<std::size_t>((window + some) / group);
+    const bool last = row == axis.starts.size();
+    flush(output, image, last ? axis.padded : axis.starts[row]);
     if (last) output.done = 0;
   }
 }
@@ -185,9 +183,8 @@ void WindowStitcher::add(std::span<const Tensor> given, const Tensor& weights) {
   impl.check_batch(given);
   const std::int64_t end = impl.next + given[0].shape()[0];
   for (std::int64_t first = impl.next; first < end;) {
-    const std::int64_t window = first % impl.windows.count();
-    const std::int64_t count = std::min(end - first, impl.group - window % impl.group);
-    impl.add_group(given, first, count);
+    const std::int64_t count = std::min(end - first, impl.windows.count() - first % impl.windows.count());
+    for (std::size_t i = 0; i < given.size(); ++i) impl.add_to(i, given[i], first, count);
     first += count;
   }
   impl.next = end;
