@@ -24,5 +24,8 @@ std::unique_ptr<Predictor> function_predictor(const SlidingWindow& windows, std:
 // Throws invalid_argument where the engine has other inputs than one for these windows.
 std::unique_ptr<Predictor> engine_predictor(const SlidingWindow& windows, std::int64_t channels, const Engine& engine,
                                             const SweepOptions& options);
+// The mean of several engines' outputs, which have the same shapes. Their batch is the smallest of their own.
+std::unique_ptr<Predictor> ensemble_predictor(const SlidingWindow& windows, std::int64_t channels,
+                                              std::span<const Engine> engines, const SweepOptions& options);
 
 }  // namespace tenfold::imaging

@@ -100,6 +100,12 @@ void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engi
   run(windows, source, *imaging::engine_predictor(windows, source.shape()[1], engine, options), sinks, options);
 }
 
+void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines, const MakeSink& sinks,
+           const SweepOptions& options) {
+  check_source(windows, source);
+  run(windows, source, *imaging::ensemble_predictor(windows, source.shape()[1], engines, options), sinks, options);
+}
+
 std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const WindowPredictor& predict,
                           const SweepOptions& options) {
   return in_memory(
@@ -110,6 +116,12 @@ std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, co
                           const SweepOptions& options) {
   return in_memory(images,
                    [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, engine, sinks, options); });
+}
+
+std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, std::span<const Engine> engines,
+                          const SweepOptions& options) {
+  return in_memory(
+      images, [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, engines, sinks, options); });
 }
 
 }  // namespace tenfold
