@@ -106,25 +106,36 @@ class PySink final : public ImageSink {
   std::int64_t channels_ = 0;
 };
 
+// The engines of an engine, or of a sequence of nothing else; else none.
+std::vector<Engine> engines_from(nb::handle predictor) {
+  if (nb::isinstance<PyEngine>(predictor)) return {engine_from(predictor, "predictor")};
+  std::vector<Engine> engines;
+  if (!PyList_Check(predictor.ptr()) && !PyTuple_Check(predictor.ptr())) return engines;
+  for (const nb::handle one : predictor) {
+    if (!nb::isinstance<PyEngine>(one)) return {};
+    engines.push_back(engine_from(one, "predictor"));
+  }
+  return engines;
+}
+
 struct PySweep {
   nb::handle predictor;
   SweepOptions options;
-  bool is_engine;
+  std::vector<Engine> engines;
 
   PySweep(nb::handle given, const StitchOptions& stitch, std::int64_t window_batch, nb::handle dtype,
           nb::handle progress)
-      : predictor(given), is_engine(nb::isinstance<PyEngine>(given)) {
+      : predictor(given), engines(engines_from(given)) {
     options.stitch = stitch, options.window_batch = window_batch, options.progress = progress_from(progress);
     if (!dtype.is_none()) options.input = dtype_of(dtype, "dtype");
-    if (!is_engine && PyCallable_Check(given.ptr()) == 0)
-      raise_type_error("a predictor is a tenfold.Engine or a function, not a " + class_name(given));
+    if (engines.empty() && PyCallable_Check(given.ptr()) == 0)
+      raise_type_error("a predictor is a tenfold.Engine, several of them or a function, not a " + class_name(given));
   }
-  // `go` with an engine, or with a function.
+  // `go` with engines, or with a function.
   template <class Go>
   void run(Go go) const {
-    if (is_engine) {
-      const Engine engine = engine_from(predictor, "predictor");
-      LongCall().run([&] { go(engine); });
+    if (!engines.empty()) {
+      LongCall().run([&] { go(std::span<const Engine>(engines)); });
     } else {
       const WindowPredictor function = predictor_from(predictor);
       LongCall().run([&] { go(function); });
@@ -162,8 +173,8 @@ void bind_sweep(nb::module_& m) {
         nb::arg("window_batch") = 4, nb::kw_only(), nb::arg("dtype").none() = nb::none(),
         nb::arg("activation") = "none", nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
         nb::arg("progress").none() = nb::none(), nb::arg("out").none() = nb::none(),
-        "Images [image, channel, spatial...] through an engine or a function of (windows, first), in windows: a list "
-        "of arrays, those of `out` where it is given, which share no memory with the images.");
+        "Images [image, channel, spatial...] through an engine, the mean of several or a function of (windows, first), "
+        "in windows: a list of arrays, those of `out` where it is given, which share no memory with the images.");
   m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"),
         nb::arg("predictor"), nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none",

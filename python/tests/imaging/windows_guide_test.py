@@ -27,7 +27,7 @@ class Guide(Case):
         os.chdir(self.folder)
         names = {'volume': VOLUME, 'network': lambda x: x}
         blocks = re.findall(r'^```python\n(.*?)^```', GUIDE.read_text(), re.M | re.S)
-        self.assertEqual(len(blocks), 3)
+        self.assertEqual(len(blocks), 4)
         exec(compile(blocks[0], 'first', 'exec'), names)
         self.near(names['y'], VOLUME, 1e-6)
         exec(compile(blocks[1], 'second', 'exec'), names)
@@ -35,7 +35,9 @@ class Guide(Case):
         names['network'] = lambda x: names['engine'](x)
         exec(compile(blocks[0], 'first', 'exec'), names)
         self.near(names['y'], by_engine, 1e-5)
-        exec(compile(blocks[2], 'third', 'exec'), names)
+        exec(compile(blocks[2], 'third', 'exec'), names)   # of the engine and what calls it
+        self.near(names['y'], by_engine, 1e-5)
+        exec(compile(blocks[3], 'fourth', 'exec'), names)
         self.assertEqual((names['labels'].shape, names['labels'].dtype), ((1, 1, *VOLUME.shape[2:]), np.uint8))
 
 

@@ -100,6 +100,28 @@ class EnsemblePredictor final : public Predictor {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> outputs_of(const Engine& engine) {
+  std::vector<std::string> names;
+  for (const BindingInfo& one : engine.bindings())
+    if (!one.is_input) names.push_back(one.name);
+  return names;
+}
+
+// Outputs count by their order; where there are several, their names must agree with that.
+void check_names(const Engine& engine, const Engine& first) {
+  const std::vector<std::string> names = outputs_of(engine), expected = outputs_of(first);
+  if (names.size() == 1 && expected.size() == 1) return;
+  for (std::size_t o = 0; o < std::max(names.size(), expected.size()); ++o) {
+    const auto name = [o](const std::vector<std::string>& all) { return o < all.size() ? "'" + all[o] + "'" : "none"; };
+    require(name(names) == name(expected), ErrorKind::invalid_argument, "output ", o, " is ", name(names),
+            ", of engine 0 ", name(expected), ": expected the same outputs in the same order");
+  }
+}
+
+}  // namespace
+
 std::unique_ptr<Predictor> ensemble_predictor(const SlidingWindow& windows, std::int64_t channels,
                                               std::span<const Engine> engines, const SweepOptions& options) {
   require(!engines.empty(), ErrorKind::invalid_argument, "an ensemble of no engines: expected at least one");
@@ -107,6 +129,7 @@ std::unique_ptr<Predictor> ensemble_predictor(const SlidingWindow& windows, std:
   std::vector<std::unique_ptr<Predictor>> members;
   for (std::size_t i = 0; i < engines.size(); ++i) {
     try {
+      check_names(engines[i], engines[0]);
       members.push_back(engine_predictor(windows, channels, engines[i], options));
     } catch (Error& error) {
       error.within(cat("engine ", i, " of the ensemble"));
