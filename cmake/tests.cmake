@@ -44,6 +44,8 @@ foreach(folder IN LISTS folders)
     set(uses tenfold_builder)
   elseif(folder MATCHES "^(c_run|low_latency|api_build|layers|background)$")
     list(APPEND uses tenfold_c_build)   # tests ask from C, too
+  elseif(folder STREQUAL "c_imaging")
+    list(APPEND uses tenfold_c_build)   # likewise, from C
   elseif(folder STREQUAL "sweep")
     list(APPEND uses tenfold_api_build)   # tests build the engines that they run
   endif()
@@ -65,6 +67,10 @@ add_library(c_api_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/build/api_use.
 set_target_properties(c_api_use PROPERTIES C_STANDARD 99)
 target_include_directories(c_api_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(c_build_test PRIVATE c_api_use)
+add_library(c_imaging_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/imaging/imaging_use.c)
+set_target_properties(c_imaging_use PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
+target_include_directories(c_imaging_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(c_imaging_test PRIVATE c_imaging_use)
 
 # tests/: each <name>_test.cpp is a test binary, each <name>_main.cpp a tool; everything else is shared by them.
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
@@ -201,7 +207,7 @@ if(TENFOLD_PYTHON3)
   add_test(NAME performance_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/performance_page_test.py)
   add_test(NAME gpu_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/gpu_page_test.py)
   foreach(name cli_test cli_outputs_test cli_flags_test cli_cache_test cli_doctor_test cli_terminal_test trtexec_flags_test
-               cli_notes_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
+               cli_notes_test cli_sweep_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
                text_data_test modelopt_files_test embed_test latency_test recurrent_test report_test)
@@ -224,7 +230,7 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
       $<TARGET_FILE:tenfold-builder_shared>)
     set_tests_properties(ctypes_test PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME c_nulls_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/c_nulls_test.py ${CMAKE_SOURCE_DIR}/include/tenfold
-      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared>)
+      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared> $<TARGET_FILE:tenfold-imaging_shared>)
     set_tests_properties(c_nulls_test PROPERTIES TIMEOUT 1200)
     add_test(NAME ctypes_min_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_min_test.py
       $<TARGET_FILE:tenfold-builder_shared>)

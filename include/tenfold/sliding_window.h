@@ -216,10 +216,16 @@ TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const 
                        const MakeSink& sinks, const SweepOptions& options = {});
 TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,
                        const SweepOptions& options = {});
+// Several engines on the same windows: the mean of their outputs, which have the same shapes. Windows are cut once, of
+// f32 unless all engines take one type.
+TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines,
+                       const MakeSink& sinks, const SweepOptions& options = {});
 // The same in memory: `images` is [image, channel, spatial...]; gives a tensor for each output.
 TENFOLD_API std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images,
                                       const WindowPredictor& predict, const SweepOptions& options = {});
 TENFOLD_API std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const Engine& engine,
                                       const SweepOptions& options = {});
+TENFOLD_API std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images,
+                                      std::span<const Engine> engines, const SweepOptions& options = {});
 
 }  // namespace tenfold

@@ -29,6 +29,10 @@ def type_name(array: Any) -> str:
     return str(array.dtype).rpartition('.')[2]
 
 
+def is_readable(array: Any) -> bool:
+    return type_name(array) in _READABLE
+
+
 def host_array(value: Any, what: str) -> Any:
     """torch's tensor or NumPy's array, without gradients and subclasses, and of a readable type."""
     if is_torch(value):
@@ -39,7 +43,7 @@ def host_array(value: Any, what: str) -> Any:
     else:
         array = np.ascontiguousarray(value)
     name = type_name(array)
-    if name in _READABLE:
+    if is_readable(array):
         return array
     if name == 'object' or name.startswith(('complex', 'str', '<U', '|S', 'datetime', 'timedelta')):
         raise InvalidArgument(f'{what} is a {type(value).__name__} of {name}; expected an array of real numbers, of '

@@ -31,7 +31,9 @@ class CudaWork final : public DeviceWork {
     std::shared_ptr<void> memory = gpus_.pinned()->take(bytes);
     if (!memory) memory = backend_->memory().allocate_host(bytes);
     void* const address = memory.get();
-    return {address, [pinned = gpus_.pinned(), memory = std::move(memory), bytes](void*) mutable { pinned->give_back(std::move(memory), bytes); }};
+    return {address, [pinned = gpus_.pinned(), memory = std::move(memory), bytes](void*) mutable {
+              pinned->give_back(std::move(memory), bytes);
+            }};
   }
   std::shared_ptr<void> make_stream() override { return make_callers_stream(gpus_, device_->info().ordinal); }
   std::shared_ptr<void> make_event() override {

@@ -2,6 +2,7 @@
 #include "sweep/device_engine.h"
 
 #include "base/check.h"
+#include "base/log.h"
 #include "tenfold/device_array.h"
 
 namespace tenfold::imaging {
@@ -72,7 +73,7 @@ bool sweep_on_device(const SlidingWindow& windows, ImageSource& source, const En
       why = error.what();
     }
   if (sweep) return sweep->run(sinks), true;
-  if (options.log) options.log(Severity::warning, cat("windows are cut and blended on the host, not on the GPU: ", why));
+  Log(options.log)(Severity::warning, kOnHost, why);
   return false;
 }
 

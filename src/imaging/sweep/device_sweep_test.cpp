@@ -263,8 +263,9 @@ std::vector<Tensor> on_device(const Case& c, const SlidingWindow& windows, const
   std::int64_t reported = 0;
   options.progress = [&](std::int64_t done, std::int64_t) { return reported = done, true; };
   std::vector<std::shared_ptr<Sink>> sinks;
+  const Where where = c.chunk < 0 ? Where::gpu : c.chunk != 1 ? Where::memory : Where::planes;
   DeviceSweep sweep(work, windows, source, predictor, options);
-  sweep.run([&](std::size_t) { return sinks.emplace_back(std::make_shared<Sink>(c.chunk < 0 ? Where::gpu : c.chunk != 1 ? Where::memory : Where::planes)); });
+  sweep.run([&](std::size_t) { return sinks.emplace_back(std::make_shared<Sink>(where)); });
   EXPECT_EQ(reported, windows.count() * c.images);
   std::vector<Tensor> outputs;
   for (const std::shared_ptr<Sink>& sink : sinks) outputs.push_back(sink->image);

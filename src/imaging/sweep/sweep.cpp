@@ -182,6 +182,16 @@ void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engi
   Sweep(windows, source, *engine_predictor(std::move(context)), sinks, options).run();
 }
 
+void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines, const MakeSink& sinks,
+           const SweepOptions& options) {
+  if (engines.size() == 1) return sweep(windows, source, engines[0], sinks, options);
+  check_source(windows, source);
+  const std::unique_ptr<Predictor> predictor = ensemble_predictor(windows, source.shape()[1], engines, options);
+  if (options.stay_on_gpu && std::any_of(engines.begin(), engines.end(), [](const Engine& e) { return e.info().on_gpu; }))
+    Log(options.log)(Severity::warning, kOnHost, "several engines answer");
+  Sweep(windows, source, *predictor, sinks, options).run();
+}
+
 std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const WindowPredictor& predict,
                           const SweepOptions& options) {
   return in_memory(
@@ -192,6 +202,12 @@ std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, co
                           const SweepOptions& options) {
   return in_memory(images,
                    [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, engine, sinks, options); });
+}
+
+std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, std::span<const Engine> engines,
+                          const SweepOptions& options) {
+  return in_memory(
+      images, [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, engines, sinks, options); });
 }
 
 }  // namespace tenfold

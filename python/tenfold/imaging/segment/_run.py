@@ -195,7 +195,7 @@ class Sweep:
         _native.sweep(windows, reader.read, (1, reader.channels, *windows.image_shape), reader.dtype.name,
                       self._networks.predictor(reader.spatial, self._squeezed), self.output.open, chunk=reader.group,
                       window_batch=self._networks.batch, dtype=self._networks.dtype, activation=options.activation,
-                      reduce=options.reduce, threshold=options.threshold, threads=options.build.get('threads', 0), progress=progress)
+                      reduce=options.reduce, threshold=options.threshold, threads=options.threads, progress=progress)
 
     def _leave(self, error: BaseException) -> str:
         """Keeps what --resume goes on with, and tells so; nothing stays of a run that would fail again."""

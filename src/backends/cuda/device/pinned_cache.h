@@ -21,9 +21,9 @@ class PinnedCache {
     return memory;
   }
   void give_back(std::shared_ptr<void> memory, std::int64_t bytes) {
-    constexpr std::int64_t kMost = 64 << 20;
+    constexpr std::int64_t kMaxBytes = 64 << 20;
     const std::lock_guard lock(mutex_);
-    if (held_ + bytes > kMost) return;
+    if (held_ + bytes > kMaxBytes) return;
     free_.emplace(bytes, std::move(memory));
     held_ += bytes;
   }
