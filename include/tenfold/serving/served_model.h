@@ -1,0 +1,87 @@
+// ServedModel: a model file as servers need it. Requests of several clients run as one batch, and one copy of the
+// weights serves all instances on a device.
+//
+//   auto model = ServedModel::open("model.onnx", options);
+//   auto instance = model->create_instance("cpu");            // one for each thread that runs batches
+//   instance->run(requests);                                  // every request gets its outputs, or an error of its own
+//
+// It knows neither protocols nor queues: those who call it choose what runs together.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tenfold/build.h"
+#include "tenfold/model_engines.h"
+#include "tenfold/plan_cache.h"
+#include "tenfold/serving/served_request.h"
+
+namespace tenfold {
+
+struct ServedModelOptions {
+  // How engines are built from a model file. Its device is that of the instance. Empty profiles are made from
+  // `max_batch` and `input_shapes`, if these leave no other extent open. `overridable` and `input_defaults` name
+  // inputs that requests may leave out. Of a plan count device-independent fields: threads, runtime, plug-ins, log.
+  BuildConfig build;
+  Tune tune = Tune::now;
+  std::optional<PlanCache> cache;
+  // The most rows of a batch. Above 0, the first dim of every input and output counts the requests' rows, and requests
+  // with otherwise equal shapes are run together. 0: each request is a run of its own.
+  std::int64_t max_batch = 0;
+  // Shapes that requests may have, by input, with -1 where an extent is open (the batch dim, too). They may fix extents
+  // that the model leaves open. Inputs that are not named have the model's.
+  std::map<std::string, Shape> input_shapes;
+  // An instance whose device cannot be used runs on the CPU; the log says why. false: create_instance() throws instead.
+  bool fallback = true;
+};
+
+// Runs batches on one device, with memory of its own. One thread uses it at a time. It keeps its model alive.
+class TENFOLD_API ServedInstance {
+ public:
+  ~ServedInstance();
+  const std::string& device() const noexcept;          // where it runs: "cpu", "cuda:0"
+  // What its contexts and, on a GPU, its engine hold there now, in bytes.
+  std::int64_t memory_bytes() const noexcept;
+  // Runs the requests, those together that fit, in as few runs as there can be. It returns when all have finished. A
+  // request that is wrong (a name, a type, a shape, an index that its values hold) fails alone. `runs`, if given,
+  // receives the runs that succeeded. Throws nothing.
+  void run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs = nullptr) noexcept;
+  struct TENFOLD_NOT_EXPORTED Impl;
+  explicit ServedInstance(std::unique_ptr<Impl> impl);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// Thread safe.
+class TENFOLD_API ServedModel : public std::enable_shared_from_this<ServedModel> {
+ public:
+  // A model (.onnx) or a plan (any other name). Reads bindings, and builds nothing yet. Throws what model_bindings() and
+  // Engine::load() throw, and invalid_argument for options that the model cannot follow: a name in `input_shapes`, an
+  // extent that it fixes otherwise, a batch dim that it does not have.
+  static std::shared_ptr<ServedModel> open(const std::string& path, ServedModelOptions options);
+  ~ServedModel();
+
+  const std::vector<BindingInfo>& bindings() const noexcept;   // as requests see them, with extents that options fix
+  // The inputs that have extents other than the batch that nothing fixes. Their shapes choose the engine, which the first request
+  // of such a shape waits for. Empty: one engine, built for the first instance, serves all requests.
+  const std::vector<std::string>& open_inputs() const noexcept;
+  // Builds the engine of the device, if that is to be one for all requests. Throws what builds and loads throw.
+  std::unique_ptr<ServedInstance> create_instance(const std::string& device);
+  struct TENFOLD_NOT_EXPORTED Impl;
+  explicit ServedModel(std::unique_ptr<Impl> impl);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// Why requests to a model cannot be batched along the first dim, by the first input or output that forbids it ("output
+// 'y' has the fixed shape 1x10"); empty: they can.
+TENFOLD_API std::string why_not_batched(std::span<const BindingInfo> bindings);
+
+}  // namespace tenfold
