@@ -56,11 +56,11 @@ TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND
     if (request->refused()) request->finish({&*request->refused(), nullptr});
     else sound.push_back(request.get());
   state.instance->run(sound, &runs);
-  const std::uint64_t end = nanoseconds(std::chrono::steady_clock::now());
-  for (const auto& request : all) request->release(instance, start, end);
+  for (const auto& request : all) request->release(instance, start);
   for (const BatchRun& run : runs)
-    failed(TRITONBACKEND_ModelInstanceReportBatchStatistics(instance, static_cast<std::uint64_t>(run.rows), start,
-                                                            nanoseconds(run.compute_start), nanoseconds(run.compute_end), end));
+    failed(TRITONBACKEND_ModelInstanceReportBatchStatistics(instance, static_cast<std::uint64_t>(run.rows), nanoseconds(run.start),
+                                                            nanoseconds(run.compute_start), nanoseconds(run.compute_end),
+                                                            nanoseconds(run.end)));
   return nullptr;
 }
 

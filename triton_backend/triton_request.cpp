@@ -152,10 +152,13 @@ void TritonRequest::finish(const RequestOutcome& outcome) noexcept {
   if (error) TRITONSERVER_ErrorDelete(error);
 }
 
-void TritonRequest::release(TRITONBACKEND_ModelInstance* instance, std::uint64_t start_ns, std::uint64_t end_ns) noexcept {
-  const std::uint64_t compute_start = run_ ? nanoseconds(run_->compute_start) : start_ns;
-  const std::uint64_t compute_end = run_ ? nanoseconds(run_->compute_end) : start_ns;
-  failed(TRITONBACKEND_ModelInstanceReportStatistics(instance, request_, succeeded_, start_ns, compute_start, compute_end, end_ns));
+void TritonRequest::release(TRITONBACKEND_ModelInstance* instance, std::uint64_t start_ns) noexcept {
+  // The response was sent already, so the run's end is this request's.
+  const std::uint64_t now = nanoseconds(std::chrono::steady_clock::now());
+  const auto time = [&](auto BatchRun::*point, std::uint64_t without) { return run_ ? nanoseconds((*run_).*point) : without; };
+  failed(TRITONBACKEND_ModelInstanceReportStatistics(instance, request_, succeeded_, time(&BatchRun::start, start_ns),
+                                                     time(&BatchRun::compute_start, start_ns),
+                                                     time(&BatchRun::compute_end, start_ns), time(&BatchRun::end, now)));
   failed(TRITONBACKEND_RequestRelease(request_, kTritonReleaseAll));
 }
 

@@ -24,11 +24,11 @@ struct RequestInput {
   const std::vector<std::string>* strings = nullptr;    // of DType::string, in place of pieces
 };
 
-// A run of the model that requests shared. Times are of std::chrono::steady_clock.
+// A run of the model that requests shared. Inputs are copied from `start` on, outputs until `end`.
 struct BatchRun {
   int requests = 0;
   std::int64_t rows = 0;                                // along the batch dim; of a model without one: 1
-  std::chrono::steady_clock::time_point compute_start, compute_end;
+  std::chrono::steady_clock::time_point start, compute_start, compute_end, end;
 };
 
 // How a request ended: with all outputs that it requested, or with an error.

@@ -75,7 +75,7 @@ class GroupRun {
   }
 
   BatchRun run() {
-    BatchRun run{static_cast<int>(group_.size()), rows_, Clock::now(), {}};
+    BatchRun run{static_cast<int>(group_.size()), rows_, start_, Clock::now(), {}, {}};
     must(context_.run());
     run.compute_end = Clock::now();
     return run;
@@ -185,6 +185,7 @@ class GroupRun {
   ExecutionContext& context_;
   const Group& group_;
   const bool in_place_;
+  const Clock::time_point start_ = Clock::now();
   std::vector<bool> written_;                        // outputs that the run wrote where they belong
   std::vector<std::optional<Error>> failures_;       // of requests that could not take an output
   std::int64_t rows_ = 0;
@@ -206,8 +207,9 @@ BatchRun ServedInstance::Impl::run_group(const Group& group) {
   GroupRun run(*served, used, group, is_gpu(engines->device()));
   run.bind_inputs();
   run.bind_outputs();
-  const BatchRun done = run.run();
+  BatchRun done = run.run();
   run.give_outputs();
+  done.end = Clock::now();
   run.finish(done);
   return done;
 }
