@@ -105,8 +105,12 @@ TRITONSERVER_Error* TRITONBACKEND_BackendConfig(TRITONBACKEND_Backend* backend, 
   *message = &own;
   return nullptr;
 }
-TRITONSERVER_Error* TRITONBACKEND_BackendState(TRITONBACKEND_Backend* b, void** state) { return *state = as<FakeBackend>(b).state, nullptr; }
-TRITONSERVER_Error* TRITONBACKEND_BackendSetState(TRITONBACKEND_Backend* b, void* state) { return as<FakeBackend>(b).state = state, nullptr; }
+TRITONSERVER_Error* TRITONBACKEND_BackendState(TRITONBACKEND_Backend* b, void** state) {
+  return *state = as<FakeBackend>(b).state, nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_BackendSetState(TRITONBACKEND_Backend* b, void* state) {
+  return as<FakeBackend>(b).state = state, nullptr;
+}
 
 TRITONSERVER_Error* TRITONBACKEND_ModelName(TRITONBACKEND_Model* m, const char** name) {
   return *name = as<FakeModel>(m).name.c_str(), nullptr;

@@ -54,7 +54,8 @@ std::unique_ptr<BackendState> make_backend_state(TRITONBACKEND_Backend* backend)
   runtime.log = log;
   state->runtime = std::make_shared<Runtime>(runtime);
   state->cache = open_cache(backend_setting(config, "plan-cache-dir"), log);
-  log(Severity::info, "Tenfold " + std::string(version()) + ", Triton's backend API " + std::to_string(major) + "." + std::to_string(minor));
+  log(Severity::info,
+      "Tenfold " + std::string(version()) + ", Triton's backend API " + std::to_string(major) + "." + std::to_string(minor));
   return state;
 }
 

@@ -25,7 +25,8 @@ std::string model_path(const fs::path& folder, const std::string& configured) {
   }
   for (const char* name : {"model.onnx", "model.plan"})
     if (fs::exists(folder / name)) return (folder / name).string();
-  throw Error(ErrorKind::io, folder.string() + " has neither model.onnx nor model.plan: put one there, or name it by default_model_filename");
+  throw Error(ErrorKind::io,
+              folder.string() + " has neither model.onnx nor model.plan: put one there, or name it by default_model_filename");
 }
 
 const BindingInfo& find(std::span<const BindingInfo> bindings, const ConfiguredTensor& tensor, bool is_input) {
@@ -35,7 +36,8 @@ const BindingInfo& find(std::span<const BindingInfo> bindings, const ConfiguredT
     if (b.is_input == is_input) known += (known.empty() ? "'" : ", '") + b.name + "'";
   }
   const std::string kind = is_input ? "input" : "output";
-  refuse(kind + " '" + tensor.name + "' of the configuration is not in the model, whose " + kind + "s are " + (known.empty() ? "none" : known));
+  refuse(kind + " '" + tensor.name + "' of the configuration is not in the model, whose " + kind + "s are " +
+         (known.empty() ? "none" : known));
 }
 
 void check_type(const BindingInfo& binding, const ConfiguredTensor& tensor) {
@@ -43,7 +45,8 @@ void check_type(const BindingInfo& binding, const ConfiguredTensor& tensor) {
   const std::string_view expected = configured_name(binding.dtype);
   refuse("'" + tensor.name + "' is configured as " + (tensor.type.empty() ? "no type" : tensor.type) + ", but the model has " +
          std::string(name(binding.dtype)) +
-         (expected.empty() ? ", which Triton's protocol does not have: add a Cast to the model" : ": configure data_type: " + std::string(expected)));
+         (expected.empty() ? ", which Triton's protocol does not have: add a Cast to the model"
+                           : ": configure data_type: " + std::string(expected)));
 }
 
 // The configured shape with its batch dim; nothing for a scalar, whose configuration has one dim of 1.
@@ -145,13 +148,15 @@ std::unique_ptr<ModelState> make_model_state(TRITONBACKEND_Model* model) {
     const std::string path = model_path(fs::path(location) / std::to_string(version), config.default_file());
     configure_defaults(config, path, options);
     ServedModelOptions as_is = options;   // what the file declares, for which nothing is configured yet
-    const std::vector<BindingInfo> bindings = ServedModel::open(path, std::move(as_is))->bindings();
+    const std::shared_ptr<ServedModel> file = ServedModel::open(path, std::move(as_is));
+    const std::vector<BindingInfo>& bindings = file->bindings();
 
     bool complete = false;
     must(TRITONBACKEND_ModelAutoCompleteConfig(model, &complete));
     if (complete) {
       std::vector<std::string> lines;
-      const bool changed = config.complete(bindings, shared.default_max_batch, lines);
+      const std::int64_t rows = shared.default_max_batch;
+      const bool changed = config.complete(bindings, file->max_rows() > 0 ? std::min(rows, file->max_rows()) : rows, lines);
       for (const std::string& line : lines) log(Severity::info, line);
       if (changed) set_configuration(model, config);
     }

@@ -16,7 +16,8 @@ namespace {
 std::vector<std::string> split(const std::string& text, const std::string& by) {
   std::vector<std::string> parts;
   std::size_t from = 0;
-  for (std::size_t at; (at = text.find(by, from)) != std::string::npos; from = at + by.size()) parts.push_back(text.substr(from, at - from));
+  for (std::size_t at; (at = text.find(by, from)) != std::string::npos; from = at + by.size())
+    parts.push_back(text.substr(from, at - from));
   parts.push_back(text.substr(from));
   return parts;
 }
@@ -42,7 +43,8 @@ void set_precision(const std::string& value, ServedModelOptions& options) {
   else if (value == "fp16") build.fp16 = true;
   else if (value == "bf16") build.bf16 = true;
   else if (value == "auto") build.auto_precision = true;
-  else if (value != "tf32") refuse("tenfold.precision", value, "fp32, tf32, fp16, bf16 or auto (int8: quantize the model, tenfold quantize)");
+  else if (value != "tf32")
+    refuse("tenfold.precision", value, "fp32, tf32, fp16, bf16 or auto (int8: quantize the model, tenfold quantize)");
 }
 
 void set_tune(const std::string& value, ServedModelOptions& options) {

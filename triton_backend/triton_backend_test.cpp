@@ -160,7 +160,8 @@ TEST_F(TritonBackend, AWrongRequestFailsAlone) {
   configure(batching(8));
   ASSERT_EQ(load(), "");
   FakeInstance& on = instance();
-  FakeRequest good = request_of(2, 1), missing = request_of(1, 2), shape = request_of(1, 3), type = request_of(1, 4), cut = request_of(1, 5);
+  FakeRequest good = request_of(2, 1), missing = request_of(1, 2), shape = request_of(1, 3);
+  FakeRequest type = request_of(1, 4), cut = request_of(1, 5);
   FakeRequest left = request_of(1, 6), no_memory = request_of(1, 7), unknown = request_of(1, 8), large = request_of(9, 9);
   missing.inputs.clear();
   shape.inputs[0].shape = {1, 5};
@@ -310,6 +311,29 @@ TEST_F(TritonBackend, ItSaysWhyAModelIsNotBatched) {
                     "fixed. Configure max_batch_size: 0, or export the model with a dynamic first dim");
 }
 
+// The plan is the one that the cache keeps of the model.
+TEST_F(TritonBackend, PlansAreServedUpToTheirRows) {
+  save(tanh_model());
+  configure(batching(3));
+  ASSERT_EQ(load(), "");
+  instance();
+  EXPECT_EQ(LoadedBackend::get().finalize(*instances_[0]), "");
+  EXPECT_EQ(LoadedBackend::get().finalize(model_), "");
+  instances_.clear(), model_.state = nullptr;
+  std::filesystem::remove(folder_ / "1" / "model.onnx");
+  for (const auto& kept : std::filesystem::directory_iterator(folder_ / "plans"))
+    if (kept.path().extension() == ".plan") std::filesystem::copy_file(kept.path(), folder_ / "1" / "model.plan");
+  configure(batching(4));
+  EXPECT_EQ(load(), "model 'model': the plan was built for up to 3 rows, but batches of 4 are configured: build it for a larger profile");
+  configure({{"max_batch_size", 0}});
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(json::parse(model_.completed)["max_batch_size"], 3) << "the server's default is 4";
+  FakeRequest request = request_of(2, 1), other = request_of(1, 2);
+  execute(instance(), {&request, &other});
+  EXPECT_LT(distance(rows_of(2, 1), *request.answer.at("y")), 1e-5);
+  EXPECT_LT(distance(rows_of(1, 2), *other.answer.at("y")), 1e-5);
+}
+
 TEST_F(TritonBackend, WrongConfigurationsAreRefusedByName) {
   save(tanh_model());
   const auto refused = [&](json config, const std::string& expected) {
@@ -356,7 +380,8 @@ TEST_F(TritonBackend, InstancesOfAMissingGpuRunOnTheCpu) {
   ASSERT_EQ(load(), "");
   FakeInstance on{&model_, kTritonKindGpu, 77};
   ASSERT_EQ(LoadedBackend::get().initialize(on), "");
-  EXPECT_NE(fake_log().find("W model 'model': device cuda:77 cannot be used, so the instance runs on the CPU: "), std::string::npos) << fake_log();
+  EXPECT_NE(fake_log().find("W model 'model': device cuda:77 cannot be used, so the instance runs on the CPU: "), std::string::npos)
+      << fake_log();
   FakeRequest request = request_of(2, 1);
   execute(on, {&request});
   EXPECT_LT(distance(rows_of(2, 1), *request.answer.at("y")), 1e-5);

@@ -78,8 +78,8 @@ void TritonRequest::read_input(TRITONBACKEND_Input* input, const InstanceState& 
     std::int64_t id = 0;
     must(TRITONBACKEND_InputBufferForHostPolicy(input, policy, i, &buffer, &bytes, &memory, &id));
     if (memory == kTritonGpu)
-      throw Error(ErrorKind::unsupported, "input '" + std::string(name) + "' lies in GPU memory, which the backend 'tenfold' does not read: "
-                                          "send it, or share system memory");
+      throw Error(ErrorKind::unsupported, "input '" + std::string(name) + "' lies in GPU memory, which the backend 'tenfold' does not "
+                                          "read: send it, or share system memory");
     pieces.emplace_back(static_cast<const std::byte*>(buffer), bytes);
   }
   read.pieces = pieces;

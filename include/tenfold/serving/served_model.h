@@ -26,7 +26,7 @@ namespace tenfold {
 struct ServedModelOptions {
   // How engines are built from a model file. Its device is that of the instance. Empty profiles are made from
   // `max_batch` and `input_shapes`, if these leave no other extent open. `overridable` and `input_defaults` name
-  // inputs that requests may leave out. Of a plan count device-independent fields: threads, runtime, plug-ins, log.
+  // inputs that requests may leave out. For a plan these fields count: threads, cpu_features, runtime, plug-ins, log.
   BuildConfig build;
   Tune tune = Tune::now;
   std::optional<PlanCache> cache;
@@ -68,9 +68,11 @@ class TENFOLD_API ServedModel : public std::enable_shared_from_this<ServedModel>
   ~ServedModel();
 
   const std::vector<BindingInfo>& bindings() const noexcept;   // as requests see them, with extents that options fix
-  // The inputs that have extents other than the batch that nothing fixes. Their shapes choose the engine, which the first request
-  // of such a shape waits for. Empty: one engine, built for the first instance, serves all requests.
+  // The inputs with extents, other than the batch, that nothing fixes. Their shapes choose the engine, for which the first
+  // request of such a shape waits. Empty: one engine, built for the first instance, serves all requests.
   const std::vector<std::string>& open_inputs() const noexcept;
+  // The most rows of a batch that the file permits: of a plan, those of its profiles. 0: any number.
+  std::int64_t max_rows() const noexcept;
   // Builds the engine of the device, if that is to be one for all requests. Throws what builds and loads throw.
   std::unique_ptr<ServedInstance> create_instance(const std::string& device);
   struct TENFOLD_NOT_EXPORTED Impl;

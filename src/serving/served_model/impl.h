@@ -28,6 +28,8 @@ std::string subject(const BindingInfo& binding);
 std::string shape_of(const BindingInfo& binding);
 // The bindings with what options fix. Throws invalid_argument where options and model contradict each other.
 std::vector<BindingInfo> restricted(std::vector<BindingInfo> bindings, const ServedModelOptions& options);
+// The most rows of a batch that the profiles of a plan permit; 0: it has no batch dim.
+std::int64_t max_rows(const Engine& plan);
 // Inputs with open extents beside the batch dim.
 std::vector<std::string> open_inputs(std::span<const BindingInfo> bindings, std::int64_t max_batch);
 // Ranges for one engine, of the inputs that the file leaves open: one row, and batches of up to `max_batch`. Empty: the
@@ -44,7 +46,7 @@ struct ServedModel::Impl {
   ServedModelOptions options;
   std::vector<BindingInfo> bindings;
   std::vector<std::string> open;
-  int inputs = 0;                                // bindings in front are inputs
+  std::int64_t max_rows = 0;                     // that a plan permits; 0: any number
   std::mutex mutex;                              // of what follows; held while an engine is built
   std::map<std::string, std::shared_ptr<served_model::DeviceEngines>> devices;
 

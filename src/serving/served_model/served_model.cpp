@@ -1,6 +1,4 @@
 // Opening a model, and the instances that run it: one set of engines for each device, whatever the number of instances.
-#include <algorithm>
-
 #include "served_model/instance.h"
 #include "tenfold/internal/as_error.h"
 
@@ -13,11 +11,10 @@ bool may_work_elsewhere(ErrorKind kind) {
          kind == ErrorKind::invalid_argument;
 }
 
-std::vector<BindingInfo> bindings_of(const std::string& path, const ServedModelOptions& options) {
-  if (served_model::is_model_file(path)) return model_bindings(path, options.build);
+Engine load_plan(const std::string& path, const ServedModelOptions& options) {
   LoadOptions load;
   load.plugins = options.build.plugins, load.log = options.build.log, load.runtime = options.build.runtime;
-  return load_compatible(path, load).bindings();
+  return load_compatible(path, load);
 }
 
 }  // namespace
@@ -37,20 +34,24 @@ ServedModel::ServedModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ServedModel::~ServedModel() = default;
 const std::vector<BindingInfo>& ServedModel::bindings() const noexcept { return impl_->bindings; }
 const std::vector<std::string>& ServedModel::open_inputs() const noexcept { return impl_->open; }
+std::int64_t ServedModel::max_rows() const noexcept { return impl_->max_rows; }
 
 std::shared_ptr<ServedModel> ServedModel::open(const std::string& path, ServedModelOptions options) {
   return as_error([&] {
     auto impl = std::make_unique<Impl>();
-    const std::vector<BindingInfo> of_file = bindings_of(path, options);
-    impl->bindings = served_model::restricted(of_file, options);
     const bool model_file = served_model::is_model_file(path);
+    const std::optional<Engine> plan = model_file ? std::nullopt : std::optional(load_plan(path, options));
+    const std::vector<BindingInfo> of_file = plan ? plan->bindings() : model_bindings(path, options.build);
+    impl->bindings = served_model::restricted(of_file, options);
+    if (plan) impl->max_rows = served_model::max_rows(*plan);
+    if (plan && options.max_batch > impl->max_rows)
+      throw Error(ErrorKind::invalid_argument, "the plan was built for up to " + std::to_string(impl->max_rows) + " rows, but batches of " +
+                                                   std::to_string(options.max_batch) + " are configured: build it for a larger profile");
     if (options.build.profiles.empty() && model_file) {
       impl->open = served_model::open_inputs(impl->bindings, options.max_batch);
       if (impl->open.empty())
         options.build.profiles = served_model::batch_profiles(of_file, impl->bindings, options.max_batch);
     }
-    impl->inputs = static_cast<int>(std::count_if(impl->bindings.begin(), impl->bindings.end(),
-                                                  [](const BindingInfo& b) { return b.is_input; }));
     impl->path = path, impl->options = std::move(options);
     return std::make_shared<ServedModel>(std::move(impl));
   });

@@ -1,5 +1,6 @@
 // Which shapes a served model takes: those of its file, as the server's options restrict them.
 #include <algorithm>
+#include <limits>
 
 #include "served_model/impl.h"
 
@@ -64,6 +65,18 @@ std::vector<BindingInfo> restricted(std::vector<BindingInfo> bindings, const Ser
       refuse("the model cannot be batched (" + why + "), but batches of up to " + std::to_string(options.max_batch) +
              " rows are configured: configure 0, or export the model with a dynamic first dim");
   return bindings;
+}
+
+std::int64_t max_rows(const Engine& plan) {
+  if (!why_not_batched(plan.bindings()).empty()) return 0;
+  std::int64_t most = 0;
+  for (int profile = 0; profile < plan.info().profiles; ++profile) {
+    std::int64_t rows = std::numeric_limits<std::int64_t>::max();
+    for (const BindingInfo& b : plan.bindings())
+      if (b.is_input) rows = std::min(rows, plan.profile_shapes(profile, b.name).max.at(0));
+    most = std::max(most, rows);
+  }
+  return most;
 }
 
 std::vector<std::string> open_inputs(std::span<const BindingInfo> bindings, std::int64_t max_batch) {
