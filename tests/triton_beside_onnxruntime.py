@@ -47,8 +47,9 @@ class Triton(unittest.TestCase):
         cls.repository.mkdir()
         models = triton_models.write(cls.repository, TENFOLD)
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        cls.sessions = {name: onnxruntime.InferenceSession(model, options, providers=['CPUExecutionProvider']) for name, model in models.items()}
+        options.intra_op_num_threads, options.log_severity_level = 1, 3
+        cls.sessions = {name: onnxruntime.InferenceSession(model, options, providers=['CPUExecutionProvider'])
+                        for name, model in models.items()}
         cls.log = pathlib.Path(cls.folder.name) / 'log'
         cls.server = serve(cls.repository, cls.log)
         cls.addClassCleanup(cls.stop)
@@ -153,7 +154,8 @@ class Triton(unittest.TestCase):
         taken = http_client.InferRequestedOutput('y')
         taken.set_shared_memory('tenfold', 160, offset=x.nbytes)
         self.http.infer('mlp', [given], outputs=[taken])
-        self.near(shared_memory.get_contents_as_numpy(region, np.float32, [4, 10], offset=x.nbytes), self.sessions['mlp'].run(None, {'x': x})[0])
+        found = shared_memory.get_contents_as_numpy(region, np.float32, [4, 10], offset=x.nbytes)
+        self.near(found, self.sessions['mlp'].run(None, {'x': x})[0])
 
     def test_clients_at_once_get_their_own_answers(self):
         """1,600 requests of random sizes from 16 clients: each answer is as ONNX Runtime's, and batches are formed."""
@@ -165,7 +167,8 @@ class Triton(unittest.TestCase):
 
         def one(client):
             order = np.random.default_rng(id(client) % 1000).permutation(len(arrays))
-            return max(np.abs(self.ask(client, 'mlp', {'x': arrays[i]}).as_numpy('y') - truth[i]).max() / np.abs(truth[i]).max() for i in order)
+            answers = {i: self.ask(client, 'mlp', {'x': arrays[i]}).as_numpy('y') for i in order}
+            return max(np.abs(answer - truth[i]).max() / np.abs(truth[i]).max() for i, answer in answers.items())
 
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             self.assertLess(max(pool.map(one, clients)), NEAR)
@@ -231,10 +234,13 @@ class Triton(unittest.TestCase):
         print(f'50 loads, {answers} answers meanwhile')
 
     def test_perf_analyzer(self):
+        data = pathlib.Path(self.folder.name) / 'data.json'
+        triton_models.write_perf_analyzer_data(data)
         for protocol, port in (('http', HTTP), ('grpc', GRPC)):
             for more in ([], ['--shared-memory=system']):
                 done = subprocess.run(['bash', TRITON, 'perf', SERVER, '-m', 'mlp', '-i', protocol, '-u', f'localhost:{port}',
-                                       '--concurrency-range=16', '--measurement-interval=1000', '--stability-percentage=100', *more],
+                                       '--concurrency-range=16', '--measurement-interval=1000', '--stability-percentage=100',
+                                       f'--input-data={data}', *more],
                                       capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 figure = re.search(r'Throughput: ([\d.]+) infer/sec', done.stdout)
@@ -244,7 +250,8 @@ class Triton(unittest.TestCase):
 
     def test_metrics_count_what_ran(self):
         x = self.random(3, 784)
-        count = lambda text: sum(float(line.split()[-1]) for line in text.splitlines() if re.match(r'nv_inference_count\{.*model="plan"', line))
+        count = lambda text: sum(float(line.split()[-1]) for line in text.splitlines()
+                                 if re.match(r'nv_inference_count\{.*model="plan"', line))
         read = lambda: urllib.request.urlopen(f'http://localhost:{METRICS}/metrics').read().decode()
         before = count(read())
         self.ask(self.http, 'plan', {'x': x})

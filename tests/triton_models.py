@@ -2,6 +2,7 @@
 
     triton_models.py FOLDER TENFOLD      writes FOLDER/NAME/config.pbtxt and FOLDER/NAME/1/model.onnx or model.plan
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -121,6 +122,12 @@ def write(folder, tenfold):
     (plan / 'config.pbtxt').write_text('backend: "tenfold"\nmax_batch_size: 8\n')
     models['plan'] = models['mlp']
     return models
+
+
+def write_perf_analyzer_data(path, rows=64):
+    """Normally distributed inputs of the MLP. By itself perf_analyzer sends random bits, of which many are Inf, NaN and 1e30."""
+    rows = np.random.default_rng(2).normal(size=(rows, 784)).round(4).tolist()
+    path.write_text(json.dumps({'data': [{'x': row} for row in rows]}))
 
 
 if __name__ == '__main__':
