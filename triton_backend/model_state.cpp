@@ -2,32 +2,17 @@
 #include "model_state.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "errors.h"
 #include "model_config.h"
+#include "open_model.h"
 #include "tenfold/internal/model_arguments.h"
 #include "types.h"
 
 namespace tenfold::triton {
 namespace {
 
-namespace fs = std::filesystem;
-
 [[noreturn]] void refuse(std::string why) { throw Error(ErrorKind::invalid_argument, std::move(why)); }
-
-// The file in the version's folder: the configured one, else model.onnx or model.plan.
-std::string model_path(const fs::path& folder, const std::string& configured) {
-  if (!configured.empty()) {
-    if (!fs::exists(folder / configured))
-      throw Error(ErrorKind::io, "default_model_filename is '" + configured + "', but " + folder.string() + " has no such file");
-    return (folder / configured).string();
-  }
-  for (const char* name : {"model.onnx", "model.plan"})
-    if (fs::exists(folder / name)) return (folder / name).string();
-  throw Error(ErrorKind::io,
-              folder.string() + " has neither model.onnx nor model.plan: put one there, or name it by default_model_filename");
-}
 
 const BindingInfo& find(std::span<const BindingInfo> bindings, const ConfiguredTensor& tensor, bool is_input) {
   std::string known;
@@ -49,9 +34,9 @@ void check_type(const BindingInfo& binding, const ConfiguredTensor& tensor) {
                            : ": configure data_type: " + std::string(expected)));
 }
 
-// The configured shape with its batch dim; nothing for a scalar, whose configuration has one dim of 1.
+// The configured shape with its batch dim; nothing where the model has no dims of its own, and the configuration one of 1.
 std::optional<Shape> whole_shape(const BindingInfo& binding, const ConfiguredTensor& tensor, bool batched) {
-  if (binding.shape.empty() && tensor.shape == Shape{1}) return std::nullopt;
+  if (binding.shape.size() == (batched ? 1 : 0) && tensor.shape == Shape{1}) return std::nullopt;
   Shape shape = tensor.shape;
   if (batched) shape.insert(shape.begin(), -1);
   return shape;
@@ -145,10 +130,10 @@ std::unique_ptr<ModelState> make_model_state(TRITONBACKEND_Model* model) {
     ServedModelOptions options;
     options.build.log = log, options.build.runtime = shared.runtime, options.cache = shared.cache;
     state->parameters = configure(config.parameters(), options);
-    const std::string path = model_path(fs::path(location) / std::to_string(version), config.default_file());
+    const std::string path = model_path(std::string(location) + "/" + std::to_string(version), config.default_file());
     configure_defaults(config, path, options);
     ServedModelOptions as_is = options;   // what the file declares, for which nothing is configured yet
-    const std::shared_ptr<ServedModel> file = ServedModel::open(path, std::move(as_is));
+    const std::shared_ptr<ServedModel> file = open_model(path, std::move(as_is));
     const std::vector<BindingInfo>& bindings = file->bindings();
 
     bool complete = false;
@@ -162,7 +147,7 @@ std::unique_ptr<ModelState> make_model_state(TRITONBACKEND_Model* model) {
     }
     options.max_batch = config.max_batch_size();
     configure_inputs(config, bindings, options);
-    state->served = ServedModel::open(path, std::move(options));
+    state->served = open_model(path, std::move(options));
     for (const std::string& input : state->served->open_inputs())
       log(Severity::info, "input '" + input + "' has open dims: engines are built for shapes as they come; the parameter "
                           "tenfold.profiles gives the ranges of one engine that is built now");

@@ -68,9 +68,10 @@ void TritonRequest::read_input(TRITONBACKEND_Input* input, const InstanceState& 
   const std::optional<DType> dtype = dtype_of(type);
   if (!dtype) throw Error(ErrorKind::invalid_argument, "input '" + std::string(name) + "' has no type");
   RequestInput read{name, *dtype, {shape, rank}, {}, nullptr};
-  // A scalar has one dim of 1 in Triton's configurations.
+  // What has no dims, or the batch dim alone, has one more of 1 in Triton's configurations.
   const auto own = std::find_if(bindings_.begin(), bindings_.end(), [&](const BindingInfo& b) { return b.is_input && b.name == name; });
-  if (own != bindings_.end() && own->shape.empty() && rank == 1 && shape[0] == 1) read.shape = {};
+  if (own != bindings_.end() && own->shape.size() <= 1 && rank == own->shape.size() + 1 && shape[rank - 1] == 1)
+    read.shape = read.shape.first(rank - 1);
   auto& pieces = pieces_.emplace_back();
   for (std::uint32_t i = 0; i < buffers; ++i) {
     const void* buffer = nullptr;

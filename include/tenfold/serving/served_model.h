@@ -1,7 +1,7 @@
-// ServedModel: a model file as servers need it. Requests of several clients run as one batch, and one copy of the
+// ServedModel: a model as servers need it. Requests of several clients run as one batch, and one copy of the
 // weights serves all instances on a device.
 //
-//   auto model = ServedModel::open("model.onnx", options);
+//   auto model = open_served_model("model.onnx", options);
 //   auto instance = model->create_instance("cpu");            // one for each thread that runs batches
 //   instance->run(requests);                                  // every request gets its outputs, or an error of its own
 //
@@ -43,44 +43,34 @@ struct ServedModelOptions {
 // Runs batches on one device, with memory of its own. One thread uses it at a time. It keeps its model alive.
 class TENFOLD_API ServedInstance {
  public:
-  ~ServedInstance();
-  const std::string& device() const noexcept;          // where it runs: "cpu", "cuda:0"
-  // What its contexts and, on a GPU, its engine hold there now, in bytes.
-  std::int64_t memory_bytes() const noexcept;
+  virtual ~ServedInstance();
+  virtual const std::string& device() const noexcept = 0;   // where it runs: "cpu", "cuda:0"
+  virtual std::int64_t memory_bytes() const noexcept = 0;   // what it holds there now; 0: not known
   // Runs the requests, those together that fit, in as few runs as there can be. It returns when all have finished. A
   // request that is wrong (a name, a type, a shape, an index that its values hold) fails alone. `runs`, if given,
   // receives the runs that succeeded. Throws nothing.
-  void run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs = nullptr) noexcept;
-  struct TENFOLD_NOT_EXPORTED Impl;
-  explicit ServedInstance(std::unique_ptr<Impl> impl);
-
- private:
-  std::unique_ptr<Impl> impl_;
+  virtual void run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs = nullptr) noexcept = 0;
 };
 
+// What servers serve. open_served_model() gives one of a file, open_served_encoder() (served_encoder.h) one that takes text.
 // Thread safe.
-class TENFOLD_API ServedModel : public std::enable_shared_from_this<ServedModel> {
+class TENFOLD_API ServedModel {
  public:
-  // A model (.onnx) or a plan (any other name). Reads bindings, and builds nothing yet. Throws what model_bindings() and
-  // Engine::load() throw, and invalid_argument for options that the model cannot follow: a name in `input_shapes`, an
-  // extent that it fixes otherwise, a batch dim that it does not have.
-  static std::shared_ptr<ServedModel> open(const std::string& path, ServedModelOptions options);
-  ~ServedModel();
-
-  const std::vector<BindingInfo>& bindings() const noexcept;   // as requests see them, with extents that options fix
+  virtual ~ServedModel();
+  virtual const std::vector<BindingInfo>& bindings() const noexcept = 0;   // as requests see them: inputs, then outputs
   // The inputs with extents, other than the batch, that nothing fixes. Their shapes choose the engine, for which the first
   // request of such a shape waits. Empty: one engine, built for the first instance, serves all requests.
-  const std::vector<std::string>& open_inputs() const noexcept;
+  virtual const std::vector<std::string>& open_inputs() const noexcept = 0;
   // The most rows of a batch that the file permits: of a plan, those of its profiles. 0: any number.
-  std::int64_t max_rows() const noexcept;
+  virtual std::int64_t max_rows() const noexcept = 0;
   // Builds the engine of the device, if that is to be one for all requests. Throws what builds and loads throw.
-  std::unique_ptr<ServedInstance> create_instance(const std::string& device);
-  struct TENFOLD_NOT_EXPORTED Impl;
-  explicit ServedModel(std::unique_ptr<Impl> impl);
-
- private:
-  std::unique_ptr<Impl> impl_;
+  virtual std::unique_ptr<ServedInstance> create_instance(const std::string& device) = 0;
 };
+
+// A model (.onnx) or a plan (any other name). Reads bindings, and builds nothing yet. Throws what model_bindings() and
+// Engine::load() throw, and invalid_argument for options that the model cannot follow: a name in `input_shapes`, an
+// extent that it fixes otherwise, a batch dim that it does not have.
+TENFOLD_API std::shared_ptr<ServedModel> open_served_model(const std::string& path, ServedModelOptions options);
 
 // Why requests to a model cannot be batched along the first dim, by the first input or output that forbids it ("output
 // 'y' has the fixed shape 1x10"); empty: they can.

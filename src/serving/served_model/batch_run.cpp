@@ -8,10 +8,7 @@
 #include "served_model/instance.h"
 #include "tenfold/bindings.h"
 
-namespace tenfold {
-
-using namespace served_model;
-
+namespace tenfold::served_model {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -27,29 +24,29 @@ ErrorKind kind_of(Status::Code code) {
 
 class GroupRun {
  public:
-  GroupRun(const ServedModel::Impl& served, ServedInstance::Impl::Used& used, const Group& group, bool on_gpu)
-      : served_(served), used_(used), context_(*used.context), group_(group),
-        in_place_(group.size() == 1 && !on_gpu), written_(served.bindings.size()), failures_(group.size()) {
+  GroupRun(const FileModel& model, UsedEngine& used, const RequestGroup& group, bool on_gpu)
+      : bindings_(model.bindings()), batched_(model.max_batch() > 0), used_(used), context_(*used.context), group_(group),
+        in_place_(group.size() == 1 && !on_gpu), written_(bindings_.size()), failures_(group.size()) {
     for (const CheckedRequest& request : group) rows_ += request.rows;
   }
 
   // The shape of an input in this run.
   Shape input_shape(std::size_t binding) const {
     const RequestInput* first = group_[0].inputs[binding];
-    if (!first) return served_.bindings[binding].shape;
+    if (!first) return bindings_[binding].shape;
     Shape shape(first->shape.begin(), first->shape.end());
-    if (served_.options.max_batch > 0) shape[0] = rows_;
+    if (batched_) shape[0] = rows_;
     return shape;
   }
 
   void bind_inputs() {
     for (std::size_t i = 0; i < group_[0].inputs.size(); ++i) {
       const int binding = static_cast<int>(i);
-      if (served_.bindings[i].dtype == DType::string) {
+      if (bindings_[i].dtype == DType::string) {
         bind_strings(i);
         continue;
       }
-      if (group_[0].inputs[i] || !served_.bindings[i].has_default) must(context_.set_input_shape(binding, input_shape(i)));
+      if (group_[0].inputs[i] || !bindings_[i].has_default) must(context_.set_input_shape(binding, input_shape(i)));
       bind_numbers(i);
     }
   }
@@ -57,10 +54,10 @@ class GroupRun {
   // Lets the run write where the requests want it, if that can be known before.
   void bind_outputs() {
     if (used_.sized_by_data.empty())   // before the first run, while they show it
-      for (std::size_t i = 0; i < served_.bindings.size(); ++i) used_.sized_by_data.push_back(is_sized_by_data(i));
-    for (std::size_t i = group_[0].inputs.size(); i < served_.bindings.size(); ++i) {
+      for (std::size_t i = 0; i < bindings_.size(); ++i) used_.sized_by_data.push_back(is_sized_by_data(i));
+    for (std::size_t i = group_[0].inputs.size(); i < bindings_.size(); ++i) {
       const int binding = static_cast<int>(i);
-      if (served_.bindings[i].dtype == DType::string) continue;
+      if (bindings_[i].dtype == DType::string) continue;
       Shape shape;
       if (in_place_ && !used_.sized_by_data[i] && group_[0].request->requests_output(binding)) shape = context_.shape(binding);
       const bool known = !shape.empty() && std::all_of(shape.begin(), shape.end(), [](std::int64_t e) { return e > 0; });
@@ -68,7 +65,7 @@ class GroupRun {
         own(binding);
         continue;
       }
-      const std::int64_t bytes = byte_size(served_.bindings[i].dtype, element_count(shape));
+      const std::int64_t bytes = byte_size(bindings_[i].dtype, element_count(shape));
       must(context_.bind(binding, group_[0].request->output_memory(binding, shape, bytes), bytes));
       written_[i] = true;
     }
@@ -82,7 +79,7 @@ class GroupRun {
   }
 
   void give_outputs() {
-    for (std::size_t i = group_[0].inputs.size(); i < served_.bindings.size(); ++i)
+    for (std::size_t i = group_[0].inputs.size(); i < bindings_.size(); ++i)
       if (!written_[i]) give_output(static_cast<int>(i));
   }
 
@@ -102,7 +99,7 @@ class GroupRun {
   }
 
   bool is_sized_by_data(std::size_t i) const {
-    if (served_.bindings[i].is_input || served_.bindings[i].dtype == DType::string) return false;
+    if (bindings_[i].is_input || bindings_[i].dtype == DType::string) return false;
     const Shape shape = context_.shape(static_cast<int>(i));
     return std::any_of(shape.begin(), shape.end(), [](std::int64_t e) { return e < 0; });
   }
@@ -122,7 +119,7 @@ class GroupRun {
       must(context_.bind(binding, const_cast<std::byte*>(piece.data()), static_cast<std::int64_t>(piece.size())));
       return;
     }
-    if (!first || !served_.bindings[i].has_default) {
+    if (!first || !bindings_[i].has_default) {
       std::byte* to = own(binding);
       for (const CheckedRequest& request : group_)
         if (request.inputs[i]) copy(*request.inputs[i], to);
@@ -130,7 +127,7 @@ class GroupRun {
     }
     // The context's own memory holds the default for the next request.
     std::vector<std::byte>& memory = used_.given[i];
-    const std::int64_t bytes = byte_size(served_.bindings[i].dtype, element_count(input_shape(i)));
+    const std::int64_t bytes = byte_size(bindings_[i].dtype, element_count(input_shape(i)));
     memory.resize(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)));
     std::byte* to = memory.data();
     for (const CheckedRequest& request : group_) copy(*request.inputs[i], to);
@@ -145,12 +142,11 @@ class GroupRun {
   }
 
   void give_output(int binding) {
-    const BindingInfo& info = served_.bindings[static_cast<std::size_t>(binding)];
+    const BindingInfo& info = bindings_[static_cast<std::size_t>(binding)];
     const bool strings = info.dtype == DType::string;
     const RuntimeValue value = strings ? bound_value(context_, binding) : RuntimeValue();
     const Shape shape = strings ? value.tensor().shape() : context_.shape(binding);
-    const bool batched = served_.options.max_batch > 0;
-    if (batched && (shape.empty() || shape[0] != rows_))
+    if (batched_ && (shape.empty() || shape[0] != rows_))
       throw Error(ErrorKind::unsupported, "output '" + info.name + "' has the shape " + text(shape) + " for a batch of " +
                                               std::to_string(rows_) + " rows, so it cannot be divided among requests: configure a " +
                                               "batch size of 0");
@@ -158,7 +154,7 @@ class GroupRun {
     std::size_t done = 0;
     for (std::size_t r = 0; r < group_.size(); ++r) {
       Shape part = shape;
-      if (batched) part[0] = group_[r].rows;
+      if (batched_) part[0] = group_[r].rows;
       const auto elements = static_cast<std::size_t>(element_count(part));
       try {
         if (!failures_[r] && group_[r].request->requests_output(binding)) {
@@ -175,15 +171,16 @@ class GroupRun {
   }
 
   void give_bytes(std::size_t r, int binding, const Shape& shape, const std::byte* from, std::int64_t at) {
-    const std::int64_t bytes = byte_size(served_.bindings[static_cast<std::size_t>(binding)].dtype, element_count(shape));
+    const std::int64_t bytes = byte_size(bindings_[static_cast<std::size_t>(binding)].dtype, element_count(shape));
     void* to = group_[r].request->output_memory(binding, shape, bytes);
     if (bytes > 0) std::memcpy(to, from + at, static_cast<std::size_t>(bytes));
   }
 
-  const ServedModel::Impl& served_;
-  ServedInstance::Impl::Used& used_;
+  const std::vector<BindingInfo>& bindings_;
+  const bool batched_;
+  UsedEngine& used_;
   ExecutionContext& context_;
-  const Group& group_;
+  const RequestGroup& group_;
   const bool in_place_;
   const Clock::time_point start_ = Clock::now();
   std::vector<bool> written_;                        // outputs that the run wrote where they belong
@@ -193,25 +190,15 @@ class GroupRun {
 
 }  // namespace
 
-BatchRun ServedInstance::Impl::run_group(const Group& group) {
-  std::vector<Shape> shapes;
-  for (std::size_t i = 0; i < group[0].inputs.size(); ++i) {
-    const RequestInput* first = group[0].inputs[i];
-    shapes.push_back(first ? Shape(first->shape.begin(), first->shape.end()) : served->bindings[i].shape);
-    if (first && served->options.max_batch > 0) {
-      shapes.back()[0] = 0;
-      for (const CheckedRequest& request : group) shapes.back()[0] += request.rows;
-    }
-  }
-  Used& used = context_for(engines->engine_for(shapes));
-  GroupRun run(*served, used, group, is_gpu(engines->device()));
+BatchRun run_batch(const FileModel& model, UsedEngine& used, const RequestGroup& group, bool on_gpu) {
+  GroupRun run(model, used, group, on_gpu);
   run.bind_inputs();
   run.bind_outputs();
   BatchRun done = run.run();
   run.give_outputs();
-  done.end = Clock::now();
+  done.end = std::chrono::steady_clock::now();
   run.finish(done);
   return done;
 }
 
-}  // namespace tenfold
+}  // namespace tenfold::served_model

@@ -1,4 +1,4 @@
-// What a ServedModel has: its bindings, and for each device the engines that all instances there share.
+// The engines that all instances of a model share on a device, and the shapes that its requests may have.
 #pragma once
 
 #include <mutex>
@@ -37,21 +37,26 @@ std::vector<std::string> open_inputs(std::span<const BindingInfo> bindings, std:
 std::vector<OptimizationProfile> batch_profiles(std::span<const BindingInfo> of_file,
                                                 std::span<const BindingInfo> restricted, std::int64_t max_batch);
 
-}  // namespace tenfold::served_model
+// A ServedModel of a file.
+class FileModel final : public ServedModel, public std::enable_shared_from_this<FileModel> {
+ public:
+  FileModel(const std::string& path, ServedModelOptions options);
+  const std::vector<BindingInfo>& bindings() const noexcept override { return bindings_; }
+  const std::vector<std::string>& open_inputs() const noexcept override { return open_; }
+  std::int64_t max_rows() const noexcept override { return max_rows_; }
+  std::unique_ptr<ServedInstance> create_instance(const std::string& device) override;
+  std::int64_t max_batch() const { return options_.max_batch; }
 
-namespace tenfold {
+ private:
+  std::shared_ptr<DeviceEngines> engines_on(const std::string& device);
 
-struct ServedModel::Impl {
-  std::string path;
-  ServedModelOptions options;
-  std::vector<BindingInfo> bindings;
-  std::vector<std::string> open;
-  std::int64_t max_rows = 0;                     // that a plan permits; 0: any number
-  std::mutex mutex;                              // of what follows; held while an engine is built
-  std::map<std::string, std::shared_ptr<served_model::DeviceEngines>> devices;
-
-  std::shared_ptr<served_model::DeviceEngines> engines_on(const std::string& device);
-  void log(Severity severity, const std::string& text) const;
+  std::string path_;
+  ServedModelOptions options_;
+  std::vector<BindingInfo> bindings_;
+  std::vector<std::string> open_;
+  std::int64_t max_rows_ = 0;
+  std::mutex mutex_;                             // of what follows; held while an engine is built
+  std::map<std::string, std::shared_ptr<DeviceEngines>> devices_;
 };
 
-}  // namespace tenfold
+}  // namespace tenfold::served_model

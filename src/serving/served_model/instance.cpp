@@ -1,68 +1,39 @@
-// ServedInstance::run(): each request ends once, by its answer or by an error of its own.
+// FileInstance: contexts by engine, which engine a group needs.
 #include "served_model/instance.h"
 
 #include <algorithm>
 
-#include "tenfold/internal/as_error.h"
-
 namespace tenfold {
 
-using namespace served_model;
+ServedInstance::~ServedInstance() = default;
 
+namespace served_model {
 namespace {
 
 constexpr std::size_t kMaxContexts = 8;   // of engines for several shapes; each has memory of its own
 
-void end_with(ServedRequest& request, const Error& error) noexcept { request.finish({&error, nullptr}); }
-
-// Whether one request of a batch may be the cause, so that the others are worth another run.
-bool may_be_one_requests(ErrorKind kind) {
-  return kind == ErrorKind::invalid_argument || kind == ErrorKind::internal || kind == ErrorKind::invalid_model;
-}
-
-void run_all(ServedInstance::Impl& instance, std::vector<Group> groups, std::vector<BatchRun>* runs) {
-  for (Group& group : groups) {
-    try {
-      const BatchRun run = as_error([&] { return instance.run_group(group); });
-      if (runs) runs->push_back(run);
-    } catch (const Error& error) {
-      if (group.size() > 1 && may_be_one_requests(error.kind())) {
-        std::vector<Group> alone;
-        for (CheckedRequest& request : group) alone.push_back({std::move(request)});
-        run_all(instance, std::move(alone), runs);
-      } else {
-        for (const CheckedRequest& request : group) end_with(*request.request, error);
-      }
-    }
-  }
-}
-
 }  // namespace
 
-ServedRequest::~ServedRequest() = default;
+FileInstance::FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines)
+    : model_(std::move(model)), engines_(std::move(engines)) {}
 
-ServedInstance::Impl::Used& ServedInstance::Impl::context_for(const ServedEngine& engine) {
-  const auto same = [&](const Used& used) { return used.served.number == engine.number; };
-  auto found = std::find_if(contexts.begin(), contexts.end(), same);
-  if (found == contexts.end()) {
-    Used made{engine, 0, engine.engine.create_context(), {}, {}};
-    made.given.resize(served->bindings.size());
-    if (contexts.size() == kMaxContexts)
-      contexts.erase(std::min_element(contexts.begin(), contexts.end(), [](const Used& a, const Used& b) { return a.when < b.when; }));
-    contexts.push_back(std::move(made));
-    found = contexts.end() - 1;
+UsedEngine& FileInstance::used(const ServedEngine& engine) {
+  const auto same = [&](const UsedEngine& used) { return used.served.number == engine.number; };
+  auto found = std::find_if(contexts_.begin(), contexts_.end(), same);
+  if (found == contexts_.end()) {
+    const auto longest_ago = [](const UsedEngine& a, const UsedEngine& b) { return a.when < b.when; };
+    if (contexts_.size() == kMaxContexts) contexts_.erase(std::min_element(contexts_.begin(), contexts_.end(), longest_ago));
+    contexts_.push_back({engine, 0, engine.engine.create_context(), {}, {}});
+    contexts_.back().given.resize(model_->bindings().size());
+    found = contexts_.end() - 1;
   }
-  found->when = ++clock;
+  found->when = ++clock_;
   return *found;
 }
 
-ServedInstance::ServedInstance(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-ServedInstance::~ServedInstance() = default;
-const std::string& ServedInstance::device() const noexcept { return impl_->engines->device(); }
-
-std::int64_t ServedInstance::memory_bytes() const noexcept {
+std::int64_t FileInstance::memory_bytes() const noexcept {
   std::int64_t bytes = 0, shared = 0;
-  for (const Impl::Used& used : impl_->contexts) {
+  for (const UsedEngine& used : contexts_) {
     const EngineInfo& info = used.served.engine.info();
     bytes += info.on_gpu ? info.binding_bytes : info.scratch_bytes;
     bytes += info.arena_bytes;
@@ -71,19 +42,21 @@ std::int64_t ServedInstance::memory_bytes() const noexcept {
   return std::max(bytes, shared);
 }
 
-void ServedInstance::run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs) noexcept {
-  std::vector<CheckedRequest> checked;
-  for (ServedRequest* request : requests) {
-    try {
-      as_error([&] {
-        if (request->cancelled()) throw Error(ErrorKind::cancelled, "the client has left");
-        checked.push_back(check(*request, impl_->served->bindings, impl_->served->options.max_batch));
-      });
-    } catch (const Error& error) {
-      end_with(*request, error);
-    }
+BatchRun FileInstance::run_group(const RequestGroup& group) {
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; i < group[0].inputs.size(); ++i) {
+    const RequestInput* first = group[0].inputs[i];
+    shapes.push_back(first ? Shape(first->shape.begin(), first->shape.end()) : model_->bindings()[i].shape);
+    if (!first || model_->max_batch() <= 0) continue;
+    shapes.back()[0] = 0;
+    for (const CheckedRequest& request : group) shapes.back()[0] += request.rows;
   }
-  run_all(*impl_, grouped(std::move(checked), impl_->served->options.max_batch), runs);
+  return run_batch(*model_, used(engines_->engine_for(shapes)), group, is_gpu(engines_->device()));
 }
 
+void FileInstance::run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs) noexcept {
+  run_in_groups(requests, model_->bindings(), model_->max_batch(), [this](const RequestGroup& group) { return run_group(group); }, runs);
+}
+
+}  // namespace served_model
 }  // namespace tenfold

@@ -1,12 +1,18 @@
 // Looks at requests before they run, so that a wrong one harms none of its batch.
-#include "served_model/requests.h"
+#include "tenfold/serving/request_groups.h"
 
 #include <algorithm>
 
 #include "served_model/impl.h"
+#include "tenfold/internal/as_error.h"
 
-namespace tenfold::served_model {
+namespace tenfold {
+
+using namespace served_model;
+
 namespace {
+
+using Group = RequestGroup;
 
 [[noreturn]] void refuse(std::string why) { throw Error(ErrorKind::invalid_argument, std::move(why)); }
 
@@ -54,8 +60,7 @@ bool same_but_for_rows(const CheckedRequest& a, const CheckedRequest& b) {
   return true;
 }
 
-}  // namespace
-
+// Throws invalid_argument, which names the input, what was found and what is expected.
 CheckedRequest check(ServedRequest& request, std::span<const BindingInfo> bindings, std::int64_t max_batch) {
   CheckedRequest checked;
   checked.request = &request;
@@ -84,6 +89,7 @@ CheckedRequest check(ServedRequest& request, std::span<const BindingInfo> bindin
   return checked;
 }
 
+// In the order of the requests.
 std::vector<Group> grouped(std::vector<CheckedRequest> requests, std::int64_t max_batch) {
   std::vector<Group> groups;
   std::vector<std::int64_t> rows;
@@ -98,4 +104,47 @@ std::vector<Group> grouped(std::vector<CheckedRequest> requests, std::int64_t ma
   return groups;
 }
 
-}  // namespace tenfold::served_model
+// Whether one request of a batch may be the cause, so that the others are worth another run.
+bool may_be_one_requests(ErrorKind kind) {
+  return kind == ErrorKind::invalid_argument || kind == ErrorKind::internal || kind == ErrorKind::invalid_model;
+}
+
+using RunGroup = std::function<BatchRun(const Group&)>;
+void run_all(std::vector<Group> groups, const RunGroup& run, std::vector<BatchRun>* runs) {
+  for (Group& group : groups) {
+    try {
+      const BatchRun done = as_error([&] { return run(group); });
+      if (runs) runs->push_back(done);
+    } catch (const Error& error) {
+      if (group.size() > 1 && may_be_one_requests(error.kind())) {
+        std::vector<Group> alone;
+        for (CheckedRequest& request : group) alone.push_back({std::move(request)});
+        run_all(std::move(alone), run, runs);
+      } else {
+        for (const CheckedRequest& request : group) request.request->finish({&error, nullptr});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+ServedRequest::~ServedRequest() = default;
+
+void run_in_groups(std::span<ServedRequest* const> requests, std::span<const BindingInfo> bindings, std::int64_t max_batch,
+                   const RunGroup& run, std::vector<BatchRun>* runs) noexcept {
+  std::vector<CheckedRequest> checked;
+  for (ServedRequest* request : requests) {
+    try {
+      as_error([&] {
+        if (request->cancelled()) throw Error(ErrorKind::cancelled, "the client has left");
+        checked.push_back(check(*request, bindings, max_batch));
+      });
+    } catch (const Error& error) {
+      request->finish({&error, nullptr});
+    }
+  }
+  run_all(grouped(std::move(checked), max_batch), run, runs);
+}
+
+}  // namespace tenfold
