@@ -22,7 +22,7 @@ def network():
 
 def engine(device):
     shapes = tuple((batch, 2, *ROI) for batch in (1, 4, 4))
-    return tenfold.build(network(), profiles={'x': shapes}, device=device, **{**QUICK, 'tf32': False})
+    return tenfold.build(network(), profiles={'x': shapes}, **{**QUICK, 'tf32': False, 'device': device})
 
 
 @unittest.skipUnless(ON_GPU and torch, 'there is no GPU, or no torch')

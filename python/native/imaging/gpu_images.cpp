@@ -46,11 +46,11 @@ class GpuSource final : public ImageSource {
 
 class GpuSink final : public ImageSink {
  public:
-  GpuSink(const ArrayView& like, std::shared_ptr<GpuCopies> copies, std::shared_ptr<nb::object> made)
-      : like_(like), copies_(std::move(copies)), made_(std::move(made)) {}
+  GpuSink(nb::handle like, Maker maker, std::shared_ptr<GpuCopies> copies, std::shared_ptr<nb::object> made)
+      : like_(like), maker_(maker), copies_(std::move(copies)), made_(std::move(made)) {}
   void open(DType dtype, const Shape& shape) override {
     const Locked locked;
-    *made_ = new_array(like_.maker, like_.owner, dtype, shape, data_);
+    *made_ = new_array(maker_, like_, dtype, shape, data_);
     dtype_ = dtype, shape_ = shape;
   }
   void* gpu_memory() override { return data_; }
@@ -63,7 +63,8 @@ class GpuSink final : public ImageSink {
   }
 
  private:
-  const ArrayView& like_;
+  nb::handle like_;
+  Maker maker_;
   std::shared_ptr<GpuCopies> copies_;
   std::shared_ptr<nb::object> made_;
   void* data_ = nullptr;
@@ -79,8 +80,8 @@ void GpuCopies::copy(void* to, const void* from, std::int64_t bytes) {
   work_->record(done.get(), stream_.get()), work_->wait(done.get());
 }
 
-GpuImages::GpuImages(ArrayView view)
-    : view_(std::move(view)), device_("cuda:" + std::to_string(view_.device.device_id)) {
+GpuImages::GpuImages(nb::object array, ArrayView view)
+    : array_(std::move(array)), view_(std::move(view)), device_("cuda:" + std::to_string(view_.device.device_id)) {
   if (view_.rank < 3)
     raise_error(ErrorKind::invalid_argument, "images are [" + text(Shape(view_.extents().begin(), view_.extents().end())) +
                                                  "], expected [image, channel, spatial...]");
@@ -89,7 +90,7 @@ GpuImages::GpuImages(ArrayView view)
 }
 
 std::shared_ptr<ImageSink> GpuImages::make_sink() {
-  return std::make_shared<GpuSink>(view_, copies_, made_.emplace_back(std::make_shared<nb::object>()));
+  return std::make_shared<GpuSink>(array_, view_.maker, copies_, made_.emplace_back(std::make_shared<nb::object>()));
 }
 
 nb::list GpuImages::arrays() const {

@@ -25,13 +25,14 @@ class GpuCopies {
 class GpuImages {
  public:
   // `view`: dense, of a GPU's array, whose elements are there.
-  explicit GpuImages(ArrayView view);
+  GpuImages(nb::object array, ArrayView view);
   const std::string& device() const { return device_; }   // "cuda:0"
   ImageSource& source() { return *source_; }
   std::shared_ptr<ImageSink> make_sink();   // an array of the images' kind; needs no lock
   nb::list arrays() const;
 
  private:
+  nb::object array_;
   ArrayView view_;
   std::string device_;
   std::shared_ptr<GpuCopies> copies_;

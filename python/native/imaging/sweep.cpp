@@ -140,13 +140,14 @@ struct PySweep {
   std::unique_ptr<GpuImages> on_gpu(nb::handle images, nb::handle out) const {
     constexpr std::int64_t kDefaultStream = 1;   // as DLPack counts them
     ArrayView view;
-    read_array(view, images, "images", kDefaultStream);
+    nb::object array = nb::borrow(images);
+    read_array(view, array, "images", kDefaultStream);
     if (!view.on_gpu() || engines.empty() || !out.is_none()) return nullptr;
     if (!view.dense || view.odd) {
-      const nb::object copy = packed_copy(images, view.maker);
-      read_array(view, copy, "images", kDefaultStream);
+      array = packed_copy(array, view.maker);
+      read_array(view, array, "images", kDefaultStream);
     }
-    auto found = std::make_unique<GpuImages>(std::move(view));
+    auto found = std::make_unique<GpuImages>(std::move(array), std::move(view));
     for (const Engine& engine : engines)
       if (device_of(engine) != found->device())
         raise_error(ErrorKind::invalid_argument, "images lie on " + found->device() + ", an engine is on " +

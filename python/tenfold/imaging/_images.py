@@ -99,5 +99,5 @@ def open_images(given: Any, what: str, sw_device: Any = None, device: Any = None
     """`engines`: that take all windows; none: a function does."""
     if not is_torch(given):
         return Images(given, what, sw_device, device)
-    there = bool(engines) and all(str(given.device) == engine.device for engine in engines) and is_readable(given)
+    there = given.is_cuda and bool(engines) and all(str(given.device) == engine.device for engine in engines) and is_readable(given)
     return (GpuImages if there else TorchImages)(given, what, sw_device, device)
