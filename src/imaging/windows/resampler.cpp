@@ -113,7 +113,7 @@ void Resampler::finish(std::int64_t end, const Finish& how, const PlaneTarget& t
     own.at = {-1, -1};
     const std::int64_t part = number % parts, outer = number / parts % outers, plane = first_plane + number / parts / outers;
     std::array<Rows, 2> kept{};
-    const auto need = [&](std::int64_t y) {   // neighbours have slots of their own
+    const auto need = [&](std::int64_t y) {   // neighbors have slots of their own
       const auto slot = static_cast<std::size_t>(y % 2);
       if (own.at[slot] != y) kept[slot] = row(plane, outer, y, own, slot), own.at[slot] = y;
       return kept[slot];
