@@ -107,13 +107,13 @@ def network_axes(reader: PlaneReader, rank: int) -> list[str]:
 
 def cut_bands(options: Options, reader: PlaneReader, grid: Grid, networks: Networks, classes: int, align: int) -> list[int]:
     """The ends of bands of rows that fit into --memory, which end where chunks of the output do. An image of one axis is not cut."""
-    if options.memory is None:
+    memory, cuts = options.memory, len(grid.results) > 1
+    if memory is None:
         return [grid.rows]
-    cuts = len(grid.results) > 1
 
     def ends() -> list[int]:
         found = _native.sweep_bands(
-            grid.windows(), (1, reader.channels, *grid.image), reader.dtype.name, [(classes, *grid.roi)], options.memory,
+            grid.windows(), (1, reader.channels, *grid.image), reader.dtype.name, [(classes, *grid.roi)], memory,
             align=align if cuts else grid.results[0], chunk=reader.group, window_batch=networks.batch, dtype=networks.dtype,
             reduce=options.reduce, overhead=reader.overhead, **grid.resampling)
         return list(found) if cuts else [grid.rows]
@@ -125,7 +125,7 @@ def cut_bands(options: Options, reader: PlaneReader, grid: Grid, networks: Netwo
         return ends()
     except InvalidArgument as error:
         chunks = f', or --chunks of less than {align} rows' if align > 1 else ''
-        raise InvalidArgument(f'--memory={options.given["memory"]}: {str(error).removeprefix(f"memory {options.memory}: ")}{chunks}; '
+        raise InvalidArgument(f'--memory={options.given["memory"]}: {str(error).removeprefix(f"memory {memory}: ")}{chunks}; '
                               'try another axis by --sweep, or --swBatch=1') from error
 
 
