@@ -66,10 +66,12 @@ constexpr SegmentRow kWindows[] = {
     {"swBatch", "N", "windows of a call of the engine (4)"},
     {"sweep", "auto|z|y|x", "axis along which slabs pass; auto: the one whose slab is smallest, z where all are alike"},
     {"mirror", "AXIS[,AXIS...]", "the mean over windows mirrored along these axes of the network, 0 is its first spatial one"},
-    {"memory", "BYTES", "refuse to begin where slab, sums and a batch need more: 4G, 512M"},
+    {"memory", "BYTES", "where slab, sums and a batch need more than 4G, 512M, ..., rows are computed in bands; the result is the same"},
 };
 constexpr SegmentRow kOutput[] = {
     {"output", "PATH", "NPY, TIFF, NIfTI, Zarr, or IMAGE.zarr/labels/NAME"},
+    {"grid", "N,N,...", "extents of the result, to which the blended output is resampled; default: the image's"},
+    {"gridMode", "linear|nearest[,...]", "how, for all spatial axes or for each (linear)"},
     {"activation", "none|sigmoid|softmax", "of the blended output (none)"},
     {"reduce", "none|argmax|threshold:T", "labels from channels (none)"},
     {"outputType", "TYPE", "uint8, uint16, int16, int32, uint32, float16, float32"},

@@ -121,6 +121,8 @@ class TENFOLD_API ImageSource {
                     void* to) = 0;
   // Planes of the first spatial axis that it stores together: it is asked for whole groups of them.
   virtual std::int64_t chunk() const { return 1; }
+  // Bytes that read() needs for itself, for each one that it fills: SweepOptions::memory counts them.
+  virtual double overhead() const { return 0; }
   // The whole array where it lies dense in memory: read() is not called then. Null: it does not.
   virtual const void* memory() const { return nullptr; }
   // The same in the memory of the GPU that the engine is on, for sweeps that stay there. Others call read().

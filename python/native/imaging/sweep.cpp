@@ -39,11 +39,12 @@ std::function<bool(std::int64_t, std::int64_t)> progress_from(nb::handle functio
 // What has `shape`, `dtype` and regions by slices, as NumPy's arrays, Zarr's and h5py's have.
 class PySource final : public ImageSource {
  public:
-  PySource(nb::handle read, Shape shape, DType dtype, std::int64_t chunk)
-      : read_(read), shape_(std::move(shape)), dtype_(dtype), chunk_(chunk) {}
+  PySource(nb::handle read, Shape shape, DType dtype, std::int64_t chunk, double overhead = 0)
+      : read_(read), shape_(std::move(shape)), dtype_(dtype), chunk_(chunk), overhead_(overhead) {}
   Shape shape() const override { return shape_; }
   DType dtype() const override { return dtype_; }
   std::int64_t chunk() const override { return chunk_; }
+  double overhead() const override { return overhead_; }
   void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
             void* to) override {
     const Locked locked;
@@ -63,6 +64,7 @@ class PySource final : public ImageSource {
   Shape shape_;
   DType dtype_;
   std::int64_t chunk_;
+  double overhead_;
 };
 
 // Images in memory, which are read in place.
@@ -126,13 +128,15 @@ struct PySweep {
   nb::handle predictor;
   SweepOptions options;
   std::vector<Engine> engines;
+  std::shared_ptr<Callbacks> callbacks = std::make_shared<Callbacks>();   // with the log, to the logger "tenfold"
 
   PySweep(nb::handle given, const StitchOptions& stitch, std::int64_t window_batch, nb::handle dtype,
-          nb::handle progress)
+          nb::handle progress, std::int64_t memory)
       : predictor(given), engines(engines_from(given)) {
     options.stitch = stitch, options.window_batch = window_batch, options.progress = progress_from(progress);
+    options.memory = memory;
+    options.log = callbacks->log();
     if (!dtype.is_none()) options.input = dtype_of(dtype, "dtype");
-    options.log = std::make_shared<Callbacks>()->log();
     if (engines.empty() && PyCallable_Check(given.ptr()) == 0)
       raise_type_error("a predictor is a tenfold.Engine, several of them or a function, not a " + class_name(given));
   }
@@ -169,9 +173,10 @@ struct PySweep {
 
 nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::handle predictor, std::int64_t window_batch,
                        nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
-                       int threads, nb::handle progress, nb::handle out, nb::handle grid, nb::handle interpolation) {
+                       int threads, nb::handle progress, nb::handle out, nb::handle grid, nb::handle interpolation,
+                       std::int64_t memory) {
   const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}),
-                     window_batch, dtype, progress);
+                     window_batch, dtype, progress, memory);
   if (std::unique_ptr<GpuImages> there = call.on_gpu(images, out)) {
     const MakeSink make = [&](std::size_t) { return there->make_sink(); };
     call.run([&](const auto& with) { sweep(windows, there->source(), with, make, call.options); });
@@ -184,15 +189,42 @@ nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::hand
   return sinks.arrays();
 }
 
-void sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle shape, nb::handle source_dtype,
-                   nb::handle predictor, nb::handle open, std::int64_t chunk, std::int64_t window_batch,
-                   nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
-                   int threads, nb::handle progress, nb::handle grid, nb::handle interpolation) {
-  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}),
-                     window_batch, dtype, progress);
+nb::dict sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle shape, nb::handle source_dtype,
+                       nb::handle predictor, nb::handle open, std::int64_t chunk, std::int64_t window_batch,
+                       nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
+                       int threads, nb::handle progress, nb::handle grid, nb::handle interpolation, std::int64_t memory,
+                       std::int64_t first_plane, nb::handle rows) {
+  PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}), window_batch,
+               dtype, progress, memory);
+  SweepSeconds seconds;
+  call.options.seconds = &seconds, call.options.first_plane = first_plane;
+  if (!rows.is_none()) {
+    const Shape range = shape_of(rows);
+    if (range.size() != 2 || range[1] <= 0)
+      raise_error(ErrorKind::invalid_argument, "rows: expected the first one and the one after the last");
+    call.options.first_row = range[0], call.options.end_row = range[1];
+  }
   PySource source(read, shape_of(shape), dtype_of(source_dtype, "source_dtype"), chunk);
   const MakeSink sinks = [&](std::size_t output) { return std::make_shared<PySink>(open, output); };
   call.run([&](const auto& with) { sweep(windows, source, with, sinks, call.options); });
+  nb::dict took;
+  took["reading"] = seconds.reading, took["waiting"] = seconds.waiting;
+  return took;
+}
+
+nb::list bands(const SlidingWindow& windows, nb::handle shape, nb::handle source_dtype, nb::handle outputs,
+               std::int64_t memory, std::int64_t align, std::int64_t chunk, std::int64_t window_batch, nb::handle dtype,
+               const std::string& reduce, nb::handle grid, nb::handle interpolation, double overhead) {
+  SweepOptions options;
+  options.stitch = stitch_options({"none", reduce, 0.5, 0, grid, interpolation});
+  options.window_batch = window_batch, options.memory = memory;
+  if (!dtype.is_none()) options.input = dtype_of(dtype, "dtype");
+  std::vector<Shape> shapes;
+  for (const nb::handle one : nb::borrow<nb::sequence>(outputs)) shapes.push_back(shape_of(one));
+  const PySource source({}, shape_of(shape), dtype_of(source_dtype, "source_dtype"), chunk, overhead);
+  nb::list ends;
+  for (const std::int64_t end : sweep_bands(windows, source, shapes, options, align)) ends.append(end);
+  return ends;
 }
 
 }  // namespace
@@ -202,19 +234,28 @@ void bind_sweep(nb::module_& m) {
         nb::arg("window_batch") = 4, nb::kw_only(), nb::arg("dtype").none() = nb::none(),
         nb::arg("activation") = "none", nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
         nb::arg("progress").none() = nb::none(), nb::arg("out").none() = nb::none(),
-        nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear",
+        nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear", nb::arg("memory") = 0,
         "Images [image, channel, spatial...] through an engine, the mean of several or a function of (windows, "
         "first), in windows: a list of arrays, those of `out` where it is given, which share no memory with the images. "
         "Images on the GPU of the engine stay there, and so do results. grid: spatial extents to which means are "
-        "resampled before activation and reduction; interpolation: linear or nearest, for all axes or each.");
+        "resampled before activation and reduction; interpolation: linear or nearest, for all axes or each. "
+        "memory: bytes beyond which rows are computed in bands, 0: no bound.");
   m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"),
         nb::arg("predictor"), nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none",
         nb::arg("threshold") = 0.5, nb::arg("threads") = 0, nb::arg("progress").none() = nb::none(),
-        nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear",
-        "The same plane by plane: read(image, begin, extent) gives [channel, extent...], open(output, dtype, shape) "
-        "gives the function "
-        "write(image, begin, planes).");
+        nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear", nb::arg("memory") = 0,
+        nb::arg("first_plane") = 0, nb::arg("rows").none() = nb::none(),
+        "The same plane by plane: read(image, begin, extent) gives [channel, extent...], and is called by another thread "
+        "while the predictor computes; open(output, dtype, shape) gives the function write(image, begin, planes). "
+        "first_plane, rows: a part of the results, from that plane on, and [first, end) of the second axis. Gives seconds "
+        "of reading, and of waiting for it.");
+  m.def("sweep_bands", &bands, nb::arg("windows"), nb::arg("shape"), nb::arg("source_dtype"), nb::arg("outputs"),
+        nb::arg("memory"), nb::kw_only(), nb::arg("align") = 1, nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
+        nb::arg("dtype").none() = nb::none(), nb::arg("reduce") = "none", nb::arg("grid").none() = nb::none(),
+        nb::arg("interpolation") = "linear", nb::arg("overhead") = 0.0,
+        "The ends of the bands of a sweep in so much memory. outputs: (channel, roi...) of each; align: all ends but the "
+        "last are multiples of it; overhead: bytes that read() needs for each that it gives.");
 }
 
 }  // namespace tenfold::python

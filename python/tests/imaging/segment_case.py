@@ -1,5 +1,6 @@
 """What the tests of `tenfold segment` share: a small network, images, the program as a function and as a process."""
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -33,6 +34,16 @@ def network(channels=2, roi=ROI, seed=1, classes=3, batch='n', dynamic=False):
 def image(*shape, dtype='uint16', seed=0):
     values = np.random.default_rng(seed).random(shape)
     return (values * 60000).astype(dtype) if np.dtype(dtype).kind in 'ui' else values.astype(dtype)
+
+
+def sha256(path):
+    found = hashlib.sha256()
+    files = [path] if os.path.isfile(path) else sorted(os.path.join(at, name) for at, _, names in os.walk(path) for name in names)
+    for name in files:
+        found.update(os.path.relpath(name, path).encode())
+        with open(name, 'rb') as file:
+            found.update(file.read())
+    return found.hexdigest()
 
 
 class SegmentCase(Case):
@@ -93,4 +104,4 @@ class SegmentCase(Case):
         return subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
-__all__ = ['ROI', 'SegmentCase', 'TensorProto', 'image', 'network', 'np', 'numpy_helper']
+__all__ = ['ROI', 'SegmentCase', 'TensorProto', 'image', 'network', 'np', 'numpy_helper', 'sha256']

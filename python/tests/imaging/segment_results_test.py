@@ -111,11 +111,6 @@ class Results(SegmentCase):
         self.assertEqual(self.found().shape, (3, 30, 21, 17))
         self.assertEqual(sorted(os.listdir(self.folder)), ['m.onnx', 'x.npy', 'y.npy'])
 
-    def test_memory_refuses_what_needs_more(self):
-        words = self.words(self.source, 'y.npy', '--memory=1K')
-        self.fails(2, [r'--memory=1K: [\d,]+ bytes are needed', r'expected [\d,]+ at least'], words)
-        self.found('--memory=64M')
-
 
 class Normalized(SegmentCase):
     def check(self, array, flags, expected):

@@ -64,3 +64,20 @@ def sliding_windows(images, roi, predict, overlap, weights_of, padding_mode='con
         return results
     return [y[(slice(None), slice(None), *(slice(round(b * n / r), round((b + s) * n / r)) for b, s, n, r in
                                            zip(before, spatial, y.shape[2:], roi)))] for y in results]
+
+
+def resampled(values, grid, interpolation):
+    """[..., spatial...] axis by axis, in float64: centers of voxels on centers."""
+    values = np.asarray(values, np.float64)
+    first = values.ndim - len(grid)
+    for axis, (new, how) in enumerate(zip(grid, interpolation), first):
+        old = values.shape[axis]
+        centers = (np.arange(new) + 0.5) * old / new
+        if how == 'nearest':
+            values = values.take((2 * np.arange(new) + 1) * old // (2 * new), axis)
+            continue
+        places = np.clip(centers - 0.5, 0, old - 1)
+        low = np.minimum(places.astype(int), max(old - 2, 0))
+        weight = (places - low).reshape([-1 if at == axis else 1 for at in range(values.ndim)])
+        values = values.take(low, axis) * (1 - weight) + values.take(np.minimum(low + 1, old - 1), axis) * weight
+    return values

@@ -2,6 +2,7 @@
 #include "sweep/bands.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "sweep/batches.h"
@@ -59,7 +60,10 @@ SweepMemory memory_of(const SweepShape& shape, const Part& part) {
     const std::int64_t planes = part.all_rows(grid) ? batches.max_planes() : std::min(axis.roi, axis.image);
     std::int64_t section = 1;
     for (std::size_t a = 1; a < grid.size(); ++a) section *= batches.grid()[a].image;
-    memory.planes = Slab::memory(planes, axis.image, shape.chunk, byte_size(shape.from, shape.channels * section));
+    const std::int64_t plane = byte_size(shape.from, shape.channels * section),
+                       group = plane * std::min(axis.image, shape.chunk);
+    memory.planes = Slab::memory(planes, axis.image, shape.chunk, plane) +
+                    static_cast<std::int64_t>(std::ceil(shape.overhead * static_cast<double>(group)));
   }
   std::int64_t window = byte_size(shape.input, shape.channels * element_count(shape.windows.roi));
   for (const Shape& output : shape.outputs) {

@@ -15,6 +15,7 @@ struct SweepShape {
   std::int64_t channels;             // of the source
   DType from, input;                 // of the source, and of windows
   std::int64_t chunk;                // planes that are read together; 0: the source lies in memory
+  double overhead;                   // of the source
   std::int64_t batch;                // windows of a call
 };
 

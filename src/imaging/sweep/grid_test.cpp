@@ -1,7 +1,9 @@
 // Results on another grid beside a restatement in double, from the means that there are without it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <random>
 
 #include "tenfold/error.h"

@@ -74,7 +74,7 @@ TEST(ReadAhead, WhileTheNetworkComputes) {
           EXPECT_TRUE(source.reached(static_cast<int>(std::min<std::int64_t>(first + 2, kPlanes))));
           return std::vector<Tensor>{window};
         },
-        [&](std::size_t) { return sink; }, {.window_batch = 1, .seconds = &seconds});
+        [&](std::size_t) { return sink; }, {.stitch = {.threads = 1}, .window_batch = 1, .seconds = &seconds});
   EXPECT_EQ(sink->planes, 2 * kPlanes);
   EXPECT_EQ(source.regions, kPlanes);   // of two planes, of two images
   EXPECT_FALSE(source.by_caller);
@@ -87,7 +87,7 @@ TEST(ReadAhead, WhatTheSourceThrowsComesOutBehindWhatIsThere) {
   const auto sink = std::make_shared<LastPlane>();
   try {
     sweep(windows(), source, [](const Tensor& window, std::int64_t) { return std::vector<Tensor>{window}; },
-          [&](std::size_t) { return sink; }, {.window_batch = 1});
+          [&](std::size_t) { return sink; }, {.stitch = {.threads = 1}, .window_batch = 1});
     FAIL();
   } catch (const std::runtime_error& e) {
     EXPECT_STREQ(e.what(), "the disk is gone");
@@ -102,7 +102,8 @@ TEST(ReadAhead, EndsWithTheSweep) {
     sweep(windows(), source, predict, [&](std::size_t) { return sink; }, options);
   };
   const WindowPredictor same = [](const Tensor& window, std::int64_t) { return std::vector<Tensor>{window}; };
-  EXPECT_THROW(go(same, {.window_batch = 1, .progress = [](std::int64_t done, std::int64_t) { return done < 3; }}), Error);
+  const auto three = [](std::int64_t done, std::int64_t) { return done < 3; };
+  EXPECT_THROW(go(same, {.stitch = {.threads = 1}, .window_batch = 1, .progress = three}), Error);
   EXPECT_FALSE(source.inside);          // nobody reads on
   const int regions = source.regions;
   EXPECT_LE(regions, 5);

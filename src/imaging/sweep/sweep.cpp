@@ -79,7 +79,7 @@ std::vector<Part> Sweep::parts_of_results() {
           rows.begin, " to ", rows.end, ": expected some of ", whole.rows.end);
   const std::vector<Shape> outputs = output_shapes();
   const SweepShape shape{own_,           outputs_,           outputs, shape_[1], source_.dtype(), predictor_.dtype(),
-                         source_.memory() != nullptr ? 0 : source_.chunk(), predictor_.batch()};
+                         source_.memory() != nullptr ? 0 : source_.chunk(), source_.overhead(), predictor_.batch()};
   std::vector<Part> parts;
   if (!all) return {aligned(make_part(own_.grid, outputs_, outputs, planes, rows))};
   std::int64_t begin = 0;
@@ -163,7 +163,7 @@ std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageS
     require(one.size() == own.roi.size() + 1, ErrorKind::invalid_argument, "an output of [", text(one),
             "]: expected [channel, ", own.roi.size(), " spatial axes]");
   return cut_bands({own, OutputOptions(own, shape[0], options.stitch), outputs, shape[1], source.dtype(), options.input,
-                    source.memory() != nullptr ? 0 : source.chunk(), options.window_batch},
+                    source.memory() != nullptr ? 0 : source.chunk(), source.overhead(), options.window_batch},
                    options.memory, align);
 }
 

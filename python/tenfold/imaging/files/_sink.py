@@ -57,6 +57,10 @@ class Writer:
         """The lowest index along an axis of what a killed process would lose; None: nothing."""
         return None
 
+    def chunk(self, axis: str) -> int:
+        """Indices along an axis that are stored together."""
+        return 1
+
     def finish(self) -> None:
         raise NotImplementedError
 
@@ -105,6 +109,10 @@ class Sink:
     def pending(self, axis: str) -> int | None:
         """The lowest index along `axis` that a killed process would lose, as it is not in a file yet; None: nothing is."""
         return self._writer.pending(axis)
+
+    def chunk(self, axis: str) -> int:
+        """Indices along `axis` that the file stores together: regions that end with them leave nothing pending there."""
+        return self._writer.chunk(axis)
 
     def close(self) -> None:
         """Finishes the file and gives it its name. An output of which regions are missing keeps the name `.partial`."""

@@ -105,6 +105,9 @@ class ZarrWriter(Writer):
     def pending(self, axis: str) -> int | None:
         return self._buffer.pending(self.axes.index(axis))
 
+    def chunk(self, axis: str) -> int:
+        return (self._shards or self._chunks)[self.axes.index(axis)]
+
     def finish(self) -> None:
         if self._buffer.unfinished:
             refuse(self._target.path, f'{self._buffer.unfinished} chunks were written in part only', 'write each voxel once')

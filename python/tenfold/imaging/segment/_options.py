@@ -45,6 +45,8 @@ class Options:
     sweep: str = 'auto'
     mirror: list[int] = field(default_factory=list)
     memory: int | None = None
+    grid: list[int] | None = None
+    grid_mode: list[str] = field(default_factory=lambda: ['linear'])
     output: str = ''
     activation: str = 'none'
     reduce: str = 'none'
@@ -154,6 +156,7 @@ FLAGS: dict[str, Callable[[Options, str, str], None]] = {
     'padding': _field('padding', choice, ('constant', 'reflect', 'replicate', 'circular')), 'cval': _field('cval', number),
     'swBatch': _field('batch', whole, 1), 'sweep': _field('sweep', choice, ('auto', 'z', 'y', 'x')),
     'mirror': _field('mirror', numbers, whole), 'memory': _field('memory', bytes_of),
+    'grid': _field('grid', numbers, whole, 1), 'gridMode': _field('grid_mode', numbers, choice, ('linear', 'nearest')),
     'activation': _field('activation', choice, ('none', 'sigmoid', 'softmax')), 'reduce': set_reduce,
     'outputType': _field('output_type', choice, OUTPUT_TYPES), 'compress': _field('compress', _text),
     'chunks': _field('chunks', numbers, whole, 1), 'preview': _field('preview', _text),

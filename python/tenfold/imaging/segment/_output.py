@@ -17,15 +17,16 @@ SAVE_SECONDS = 0.1   # a killed run loses so much, and a slab
 
 
 class Output:
-    """`axes`: the sweep's, spatial ones only. `channels`: of the network. Opens the sink: what does not fit is refused here."""
+    """`axes`: the sweep's, spatial ones only, and `extents` those of the results. `channels`: of the network. Opens the sink: what does
+    not fit is refused here."""
 
-    def __init__(self, options: Options, source: Source, axes: str, channels: int, state: State, resume: bool,
+    def __init__(self, options: Options, source: Source, axes: str, extents: tuple[int, ...], channels: int, state: State, resume: bool,
                  overwrite: bool):
         self.channels = 1 if options.reduce == 'argmax' else channels
         labels = channels if options.reduce == 'argmax' else 2
         stored = np.dtype('float32' if options.reduce == 'none' else 'uint8' if labels <= 256 else 'uint16')
         self.dtype = check_output_type(options, stored, labels)
-        self._extent = dict(zip(source.axes, source.shape))
+        self._extent = {**dict(zip(source.axes, source.shape)), **dict(zip(axes, extents))}
         names = ('t' if 't' in source.axes else '') + ('c' if self.channels > 1 else '') + ''.join(sorted(axes, key='zyx'.index))
         self._extent['c'] = self.channels
         shape = [self._extent[axis] for axis in names]
@@ -37,15 +38,26 @@ class Output:
         self._to = [given.index(axis) for axis in ('c', *sorted(axes, key='zyx'.index))]
         self.seconds = 0.0
         self.bytes = 0
-        self.planes = 0
-        self._image = self._first = self._skip = 0
-        self.nans: Callable[[int, int], int] = lambda image, planes: 0   # before a plane of a time point
-        self._there: tuple[int, int, int] | None = None   # time point, planes and NaN that a killed process would leave
+        self._rows = extents[1] if len(extents) > 1 else 1
+        self._written = 0              # rows of planes
+        self._image = self._row = 0
+        self.nans: Callable[[int, int, int], int] = lambda image, row, planes: 0   # before a plane of a band
+        self._there: tuple[int, int, int, int] | None = None   # what a killed process would leave: State.save() takes it
         self._saved = 0.0
 
-    def begin(self, image: int, first: int, skip: int) -> None:
-        """A sweep of a time point begins whose plane 0 is `first` of the image; planes before `skip` are there already."""
-        self._image, self._first, self._skip = image, first, skip
+    @property
+    def planes(self) -> int:
+        """That were written; several bands make one."""
+        return self._written // self._rows
+
+    @property
+    def chunk_rows(self) -> int:
+        """Rows that the file stores together: bands end with them."""
+        return self.sink.chunk(self._axes[1]) if len(self._axes) > 1 else 1
+
+    def begin(self, image: int, row: int) -> None:
+        """A sweep of a band of a time point begins."""
+        self._image, self._row = image, row
 
     def open(self, number: int, dtype: Any, shape: Any) -> Any:
         return self.write if number == 0 else self.drop
@@ -55,21 +67,16 @@ class Output:
 
     def write(self, _: int, begin: tuple[int, ...], planes: np.ndarray) -> None:
         begun = time.perf_counter()
-        start = begin[0] + self._first
-        if start < self._skip:
-            planes = planes[:, self._skip - start:]
-            start = self._skip
-        if planes.shape[1]:
-            found = np.ascontiguousarray(planes.transpose(self._to), self.dtype)
-            places = {'t': self._image, self._axes[0]: start}
-            starts = tuple(places.get(axis, 0) for axis in self.sink.axes)
-            found = found.reshape([dict(zip('czyx', self._box(found))).get(axis, 1) for axis in self.sink.axes])
-            self.sink.write(starts, found)
-            if self.sections:
-                self.sections.add(starts, found)
-            self.bytes += found.nbytes
-            self.planes += planes.shape[1]
-            self._save(start + planes.shape[1])
+        found = np.ascontiguousarray(planes.transpose(self._to), self.dtype)
+        places = {'t': self._image, **dict(zip(self._axes, begin))}
+        starts = tuple(places.get(axis, 0) for axis in self.sink.axes)
+        found = found.reshape([dict(zip('czyx', self._box(found))).get(axis, 1) for axis in self.sink.axes])
+        self.sink.write(starts, found)
+        if self.sections:
+            self.sections.add(starts, found)
+        self.bytes += found.nbytes
+        self._written += planes.shape[1] * (planes.shape[2] if planes.ndim > 2 else 1)
+        self._save(begin[0] + planes.shape[1])
         self.seconds += time.perf_counter() - begun
 
     def _box(self, found: np.ndarray) -> list[int]:
@@ -79,14 +86,14 @@ class Output:
 
     def _save(self, done: int) -> None:
         """What waits for the rest of a chunk is not in the file yet."""
-        image = self._image
+        image, row = self._image, self._row
         if 't' in self.sink.axes:
             pending = self.sink.pending('t')
             if pending is not None and pending < image:
-                image, done = pending, 0
+                image, row, done = pending, 0, 0
         waiting = self.sink.pending(self._axes[0])
         done = done if waiting is None else min(done, waiting)
-        self._there = image, done, self.nans(image, done)
+        self._there = image, row, done, self.nans(image, row, done)
         now = time.monotonic()
         if now - self._saved >= SAVE_SECONDS:
             self._saved = now

@@ -1,9 +1,8 @@
-"""Planes of the input as the sweep asks for them: read ahead by a thread, normalized, NaN counted."""
+"""Planes of the input as the sweep asks for them, in a thread of its own: normalized, NaN counted."""
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -27,30 +26,35 @@ class PlaneReader:
         self.channels, self.times = self._extent.get('c', 1), self._extent.get('t', 1)
         stored = source.dtype.name
         self.dtype = np.dtype('float32' if chain.steps or stored not in (*SWEEP_TYPES, 'bool') else 'uint8' if stored == 'bool' else stored)
-        self.nans_before = 0           # that a killed run has counted, in front of `count_from`: (time point, plane)
-        self.count_from = (0, 0)
-        self._nans: list[tuple[int, int, int]] = []   # time point, plane, how many
-        self.seconds = self.waited = 0.0   # of reading, and of those the sweep stood still
+        self.nans_before = 0           # that a killed run has counted, in front of `count_from`: (time point, row, plane)
+        self.count_from = (0, 0, 0)
+        self._nans: list[tuple[int, int, int, int]] = []   # time point, row of the band, plane, how many
+        self.seconds = 0.0
         self.bytes = 0
-        self._pool = ThreadPoolExecutor(1)
-        self._ahead: tuple[tuple[int, int, int], Future[np.ndarray]] | None = None
-        self._image = 0                # the time point that is swept, and its first plane
-        self._first = 0
+        self.group_bytes = GROUP_BYTES
+        self._image = self._row = 0    # the time point that is swept, and the band
+        self.measured = -1             # the time point whose statistics there are
+        self._counted = slice(None)    # rows of the image that are this band's
 
     @property
     def group(self) -> int:
         """Planes that are read together: whole chunks."""
         plane = self.channels * int(np.prod(self.image[1:], dtype=np.int64)) * max(self.source.dtype.itemsize, self.dtype.itemsize)
         chunk = self.source.chunks[self.source.axes.index(self.spatial[0])] if self.source.chunks else 1
-        groups = max(1, GROUP_BYTES // max(1, plane * chunk))
+        groups = max(1, self.group_bytes // max(1, plane * chunk))
         return min(self.image[0], chunk * groups)
 
-    def begin(self, image: int, first: int) -> None:
-        """The sweep over a time point begins, `first` is its plane 0."""
-        self._drop_ahead()
-        self._image, self._first = image, first
-        if self.chain.needs_statistics:
+    @property
+    def overhead(self) -> float:
+        """Bytes of what is read, and of what becomes of it, for each that the sweep gets."""
+        return 1 + self.source.dtype.itemsize / self.dtype.itemsize
+
+    def begin(self, image: int, row: int, rows: tuple[int, int]) -> None:
+        """The sweep over a band of a time point begins; `rows` of the image are its own."""
+        if self.chain.needs_statistics and self.measured != image:
             self.chain.measure(lambda: self._checked_planes(image))
+            self.measured = image
+        self._image, self._row, self._counted = image, row, slice(*rows)
 
     def _checked_planes(self, image: int) -> Iterator[np.ndarray]:
         for start in range(0, self.image[0], self.group):
@@ -63,35 +67,24 @@ class PlaneReader:
     def read(self, _: int, begin: tuple[int, ...], extent: tuple[int, ...]) -> np.ndarray:
         """What the sweep calls, in ascending order: [channel, planes, ...]."""
         begun = time.perf_counter()
-        start, stop = begin[0] + self._first, begin[0] + self._first + extent[0]
-        wanted = (self._image, start, stop)
-        ahead, self._ahead = self._ahead, None
-        future = ahead[1] if ahead and ahead[0] == wanted else self._pool.submit(self._prepared, *wanted)
-        planes = future.result()
-        if stop < self.image[0]:
-            after = (self._image, stop, min(stop + extent[0], self.image[0]))
-            self._ahead = after, self._pool.submit(self._prepared, *after)
-        self.waited += time.perf_counter() - begun
-        return planes
-
-    def _prepared(self, image: int, start: int, stop: int) -> np.ndarray:
-        begun = time.perf_counter()
-        raw = self._read(image, start, stop)
+        rows = (begin[1], begin[1] + extent[1]) if len(begin) > 1 else None
+        raw = self._read(self._image, begin[0], begin[0] + extent[0], rows)
         self.bytes += raw.nbytes
-        planes = self._without_nan(raw, image, start)
+        planes = self._without_nan(raw, self._image, begin[0], rows[0] if rows else 0)
         found = self.chain(planes) if self.chain.steps else np.ascontiguousarray(planes, self.dtype)
         self.seconds += time.perf_counter() - begun
         return found
 
-    def _read(self, image: int, start: int, stop: int) -> np.ndarray:
-        bounds = {'t': (image, image + 1), self.spatial[0]: (start, stop)}
+    def _read(self, image: int, start: int, stop: int, rows: tuple[int, int] | None = None) -> np.ndarray:
+        bounds = {'t': (image, image + 1), self.spatial[0]: (start, stop), **({self.spatial[1]: rows} if rows else {})}
         starts, stops = zip(*(bounds.get(axis, (0, extent)) for axis, extent in self._extent.items()))
         found = self.source.read(starts, stops)
         if self.sections:
             self.sections.add(starts, found)
-        return found.reshape(self.channels, stop - start, *self.image[1:])
+        extents = [high - low for low, high in (bounds.get(axis, (0, self._extent[axis])) for axis in self.spatial)]
+        return found.reshape(self.channels, *extents)
 
-    def _without_nan(self, planes: np.ndarray, image: int, start: int, counts: bool = True) -> np.ndarray:
+    def _without_nan(self, planes: np.ndarray, image: int, start: int, row: int = 0, counts: bool = True) -> np.ndarray:
         if planes.dtype.kind != 'f':
             return planes
         there = np.isnan(planes)
@@ -103,33 +96,23 @@ class PlaneReader:
             where = f'time {image}, ' if 't' in self._extent else ''
             raise InvalidArgument(f'{self.source.path}: {where}{self.spatial[0]} {plane}: NaN, {number} of them in the planes {start} to '
                                   f'{start + planes.shape[1] - 1}; expected numbers: --nan=zero takes 0 for them, --nan=pass leaves them')
-        if counts:
-            self._nans += [(image, start + plane, int(there[:, plane].sum())) for plane in range(planes.shape[1])]
+        if counts:   # rows that two bands read count in one of them
+            own = there
+            if there.ndim > 2:
+                own = there[:, :, max(0, (self._counted.start or 0) - row):None if self._counted.stop is None else self._counted.stop - row]
+            self._nans += [(image, self._row, start + plane, int(own[:, plane].sum())) for plane in range(planes.shape[1])]
         return np.where(there, planes.dtype.type(0), planes) if self.nan == 'zero' else planes
 
-    def nans(self, image: int, planes: int) -> int:
-        """In the planes before this one, each counted once."""
-        return self.nans_before + sum(number for at, plane, number in self._nans if self.count_from <= (at, plane) < (image, planes))
+    def nans(self, image: int, row: int, planes: int) -> int:
+        """In the planes before this one of a band, and in the bands before, each counted once."""
+        return self.nans_before + sum(number for *at, number in self._nans if self.count_from <= tuple(at) < (image, row, planes))
 
     @property
     def all_nans(self) -> int:
-        return self.nans(self.times, 0)
-
-    def _drop_ahead(self) -> None:
-        if self._ahead:
-            self._ahead[1].exception()   # it may be reading still
-            self._ahead = None
+        return self.nans(self.times, 0, 0)
 
     def close(self) -> None:
-        self._drop_ahead()
-        self._pool.shutdown()
         self.source.close()
-
-    def memory(self, planes: int) -> int:
-        """Bytes of the ring of planes in the sweep, of the group behind it and of the one that is read ahead."""
-        plane = self.channels * int(np.prod(self.image[1:], dtype=np.int64))
-        ring = min(self.image[0], planes + self.group - 1)
-        return plane * (self.dtype.itemsize * (ring + 2 * self.group) + self.source.dtype.itemsize * self.group)
 
 
 def order_of(axes: str, sweep: str) -> str:

@@ -37,7 +37,10 @@ class State:
     def __init__(self, options: Options):
         self.path = options.output.rstrip('/') + '.partial.json'
         self.plans = [f'{options.output.rstrip("/")}.partial.{number}.plan' for number in range(len(options.models))]
-        self.image = self.planes = self.nans = 0   # time points that are done, and planes of the next one
+        # Time points that are done; of the next one rows that are done in all planes, and planes of the band after them.
+        self.image = self.row = self.planes = self.nans = 0
+        self.complete = False
+        self.bands: list[int] = []
         self._said = {
             'engine': [digest_of_file(path) for path, _ in options.models],
             'input': digest_of_input(options.input),
@@ -59,7 +62,8 @@ class State:
         for path, digest in zip(self.plans, plans):
             if not os.path.exists(path) or digest_of_file(path) != digest:
                 raise InvalidArgument(f'{path}: resume: the plan of the killed run is missing or changed; run it without --resume')
-        self.image, self.planes, self.nans = found['image'], found['planes'], found['nans']
+        self.image, self.row, self.planes, self.nans, self.complete, self.bands = (
+            found[name] for name in ('image', 'row', 'planes', 'nans', 'complete', 'bands'))
         return True
 
     def _changes(self, found: dict[str, Any]) -> list[str]:
@@ -77,15 +81,16 @@ class State:
     def begin(self) -> None:
         """After plans were saved, before the first plane is written."""
         self._said['plans'] = [digest_of_file(path) for path in self.plans]
-        self.save(0, 0, 0)
+        self.save(0, 0, 0, 0)
 
     def keep_plans(self) -> None:
         self._said['plans'] = [digest_of_file(path) for path in self.plans]
 
-    def save(self, image: int, planes: int, nans: int) -> None:
-        self.image, self.planes, self.nans = image, planes, nans
+    def save(self, image: int, row: int, planes: int, nans: int, complete: bool = False) -> None:
+        self.image, self.row, self.planes, self.nans, self.complete = image, row, planes, nans, complete
         with open(self.path + '.new', 'w') as file:
-            json.dump({**self._said, 'image': image, 'planes': planes, 'nans': nans}, file)
+            json.dump({**self._said, 'image': image, 'row': row, 'planes': planes, 'nans': nans, 'complete': complete,
+                       'bands': self.bands}, file)
         os.replace(self.path + '.new', self.path)
 
     def partial_is_gone(self) -> bool:

@@ -1,8 +1,8 @@
 """A run of `tenfold segment`, from flags to the renamed output."""
 from __future__ import annotations
 
+import contextlib
 import json
-import math
 import resource
 import sys
 import time
@@ -23,7 +23,7 @@ from tenfold.imaging.segment._options import Options
 from tenfold.imaging.segment._output import Output
 from tenfold.imaging.segment._planes import PlaneReader, choose_sweep, order_of
 from tenfold.imaging.segment._resume import State
-from tenfold.imaging.segment._windows import Grid, make_grid, memory_of_sums
+from tenfold.imaging.segment._windows import Grid, make_grid
 
 
 class Stopped(Exception):
@@ -41,7 +41,7 @@ def run(options: Options) -> None:
     try:
         state = State(options)
         resumes = options.resume and state.load()
-        complete = resumes and (state.image, state.planes) == (reader.times - 1, grid.image[0])
+        complete = resumes and state.complete
         if complete and state.partial_is_gone():   # killed after the output had got its name
             return report_complete(options, state, reader)
         check_place(options.output.rstrip('/'), reader.source, options.overwrite or complete)
@@ -51,7 +51,6 @@ def run(options: Options) -> None:
         networks.build(channels, roi, state.plans if resumes else [])
         networks.check_types(reader.source.dtype, bool(options.normalize))
         classes = networks.output_channels(channels, roi)
-        check_memory(options, reader, grid, networks, classes)
         report_notes(networks)
         sweep = Sweep(options, reader, grid, networks, state, classes, squeezed, resumes, options.overwrite or complete)
     except BaseException:
@@ -106,16 +105,28 @@ def network_axes(reader: PlaneReader, rank: int) -> list[str]:
     return sorted(reader.spatial, key='zyx'.index)[len(reader.spatial) - rank:]
 
 
-def check_memory(options: Options, reader: PlaneReader, grid: Grid, networks: Networks, classes: int) -> None:
-    if options.memory is None:
-        return
-    slab, sums = reader.memory(grid.roi[0]), memory_of_sums(grid, classes, 4 * classes if options.reduce == 'none' else 2)
-    window = 4 * math.prod(grid.roi) * (reader.channels + 2 * classes)
-    needed, minimum = slab + sums + networks.batch * window, slab + sums + window
-    if needed > options.memory:
-        raise InvalidArgument(f'--memory={options.given["memory"]}: {needed:,} bytes are needed: {slab:,} of planes, {sums:,} of sums, '
-                              f'{networks.batch} times {window:,} of windows; expected {minimum:,} at least, with --swBatch=1, or try '
-                              'another axis by --sweep, or a smaller --roi')
+def cut_bands(options: Options, reader: PlaneReader, grid: Grid, networks: Networks, classes: int, align: int) -> list[int]:
+    """The ends of bands of rows that fit into --memory, which end where chunks of the output do. An image of one axis is not cut."""
+    memory, cuts = options.memory, len(grid.results) > 1
+    if memory is None:
+        return [grid.rows]
+
+    def ends() -> list[int]:
+        found = _native.sweep_bands(
+            grid.windows(), (1, reader.channels, *grid.image), reader.dtype.name, [(classes, *grid.roi)], memory,
+            align=align if cuts else grid.results[0], chunk=reader.group, window_batch=networks.batch, dtype=networks.dtype,
+            reduce=options.reduce, overhead=reader.overhead, **grid.resampling)
+        return list(found) if cuts else [grid.rows]
+    with contextlib.suppress(InvalidArgument):
+        if len(ends()) == 1:
+            return [grid.rows]
+    reader.group_bytes = 0   # planes are read as the file has them, not many at a time
+    try:
+        return ends()
+    except InvalidArgument as error:
+        chunks = f', or --chunks of less than {align} rows' if align > 1 else ''
+        raise InvalidArgument(f'--memory={options.given["memory"]}: {str(error).removeprefix(f"memory {memory}: ")}{chunks}; '
+                              'try another axis by --sweep, or --swBatch=1') from error
 
 
 def report_notes(networks: Networks) -> None:
@@ -135,13 +146,22 @@ class Sweep:
         self._options, self._reader, self._grid, self._networks, self._state = options, reader, grid, networks, state
         self._resumes = resumes
         self._squeezed = squeezed
-        self.output = Output(options, reader.source, reader.spatial, classes, state, resumes, overwrite)
+        self.output = Output(options, reader.source, reader.spatial, grid.results, classes, state, resumes, overwrite)
         if resumes and not self.output.sink.resumed:
             self.output.remove()
             raise InvalidArgument(f'{state.path}: resume: the .partial file beside it is gone; run it once more')
-        self._before = state.image, state.planes
-        reader.nans_before, reader.count_from = state.nans, self._before
-        self.output.nans = reader.nans
+        try:
+            self._bands = cut_bands(options, reader, grid, networks, classes, self.output.chunk_rows)
+            if resumes and state.bands != self._bands:
+                raise InvalidArgument(f'{state.path}: resume: the bands of the killed run end at rows {state.bands}, those of this one at '
+                                      f'{self._bands}; give --memory as the killed run had it')
+        except BaseException:
+            self.output.abandon() if resumes else self.output.remove()
+            raise
+        state.bands = self._bands
+        self._before = state.image, state.row, state.planes
+        reader.nans_before, reader.count_from = state.nans, self._in_image(*self._before)
+        self.output.nans = lambda *at: reader.nans(*self._in_image(*at))
         try:
             if resumes:
                 state.keep_plans()
@@ -151,16 +171,33 @@ class Sweep:
         except BaseException:
             self.output.remove()
             raise
-        self._per_image = len(grid.windows())
-        self._skipped = state.image * self._per_image
-        total = (reader.times - state.image) * self._per_image
-        self._bar = Bar(options.progress, reader.times * grid.image[0], total, self._done)
+        starts = grid.windows().starts
+        rest = len(grid.windows()) // (len(starts[1]) if len(starts) > 1 else 1)
+        per_image = rest * sum(grid.rows_of_windows(begin, end) for begin, end in self._ranges)
+        done = self._planes_of(*self._before)
+        all_planes = reader.times * grid.results[0]
+        if len(self._bands) > 1:
+            sys.stderr.write(f'tenfold: --memory={options.given["memory"]}: {reader.spatial[1]} is cut into {len(self._bands)} bands, and '
+                             f'{per_image:,} windows are computed, {len(grid.windows()):,} would do in one\n')
+        self._bar = Bar(options.progress, all_planes, reader.times * per_image * (all_planes - done) // all_planes, self._done)
         self._swept = 0
-        self.seconds = self._written = 0.0
+        self.seconds = self._waited = self._written = 0.0
+
+    @property
+    def _ranges(self) -> list[tuple[int, int]]:
+        return list(zip([0, *self._bands], self._bands))
+
+    def _in_image(self, image: int, row: int, planes: int) -> tuple[int, int, int]:
+        """Planes of the image for planes of the results."""
+        return image, row, planes * self._grid.image[0] // self._grid.results[0]
+
+    def _planes_of(self, image: int, row: int, planes: int) -> int:
+        """How many are done, where several bands make one."""
+        rows = next((end for end in self._bands if end > row), row) - row
+        return image * self._grid.results[0] + (row * self._grid.results[0] + rows * planes) // self._grid.rows
 
     def _done(self) -> tuple[int, int]:
-        image, planes = self._before
-        return image * self._grid.image[0] + planes + self.output.planes, self._reader.bytes
+        return self._planes_of(*self._before) + self.output.planes, self._reader.bytes
 
     @property
     def bar_is_silent(self) -> bool:
@@ -169,8 +206,11 @@ class Sweep:
     def run(self) -> None:
         begun = time.perf_counter()
         try:
-            for image in range(self._state.image, self._reader.times):
-                self._sweep(image, self._before[1] if image == self._before[0] else 0)
+            for image in range(self._before[0], self._reader.times):
+                for begin, end in self._ranges:
+                    at = self._before if (image, begin) == self._before[:2] else (image, begin, 0)
+                    if at >= self._before and at[2] < self._grid.results[0]:
+                        self._sweep(image, (begin, end), at[2])
             self._bar.finish()
         except BaseException as error:
             self._bar.clear()
@@ -178,38 +218,38 @@ class Sweep:
             raise Stopped(error, self._leave(error)) from error
         self.seconds, self._written = time.perf_counter() - begun, self.output.seconds
 
-    def _sweep(self, image: int, planes: int) -> None:
-        if planes == self._grid.image[0]:
-            return
+    def _sweep(self, image: int, rows: tuple[int, int], planes: int) -> None:
         reader, grid, options = self._reader, self._grid, self._options
-        first = grid.first_plane(planes, self._networks.batch)
-        reader.begin(image, first)
-        self.output.begin(image, first, planes)
-        windows = grid.windows(first)
-        before, self._swept = self._swept, self._swept + self._per_image
-        skipped = self._per_image - len(windows)
+        reader.begin(image, rows[0], grid.image_rows(*rows))
+        self.output.begin(image, rows[0])
+        before = self._swept
 
         def progress(done: int, _: int) -> bool:
-            self._bar(before + skipped + done)
+            self._swept = before + done
+            self._bar(self._swept)
             return True
-        _native.sweep(windows, reader.read, (1, reader.channels, *windows.image_shape), reader.dtype.name,
-                      self._networks.predictor(reader.spatial, self._squeezed), self.output.open, chunk=reader.group,
-                      window_batch=self._networks.batch, dtype=self._networks.dtype, activation=options.activation,
-                      reduce=options.reduce, threshold=options.threshold, threads=options.threads, progress=progress)
+        took = _native.sweep(
+            grid.windows(), reader.read, (1, reader.channels, *grid.image), reader.dtype.name,
+            self._networks.predictor(reader.spatial, self._squeezed), self.output.open, chunk=reader.group,
+            window_batch=self._networks.batch, dtype=self._networks.dtype, activation=options.activation, reduce=options.reduce,
+            threshold=options.threshold, threads=options.threads, progress=progress, first_plane=planes,
+            rows=rows if len(self._bands) > 1 else None, **grid.resampling)
+        self._waited += took['waiting']
 
     def _leave(self, error: BaseException) -> str:
         """Keeps what --resume goes on with, and tells so; nothing stays of a run that would fail again."""
-        if isinstance(error, InvalidArgument) or not (self._state.planes or self._state.image):
+        if isinstance(error, InvalidArgument) or not (self._state.planes or self._state.row or self._state.image):
             self.output.remove()
             return ''
         self.output.abandon()
-        return (f' after {self._state.image * self._grid.image[0] + self._state.planes} of {self._reader.times * self._grid.image[0]} '
-                f'planes; --resume goes on with {self.output.sink.path}.partial')
+        done = self._planes_of(self._state.image, self._state.row, self._state.planes)
+        return (f' after {done} of {self._reader.times * self._grid.results[0]} planes; --resume goes on with '
+                f'{self.output.sink.path}.partial')
 
     def finish(self) -> None:
         begun = time.perf_counter()
         try:
-            self._state.save(self._reader.times - 1, self._grid.image[0], self._reader.all_nans)
+            self._state.save(self._reader.times, 0, 0, self._reader.all_nans, complete=True)
             self.output.sink.close()
         except BaseException as error:
             self._reader.close()
@@ -232,6 +272,7 @@ class Sweep:
         metadata = self._reader.source.metadata
         spacing = tuple(metadata.spacing.get(axis, 1.0) for axis in 'zyx')
         painted = [found if found.dtype.kind in 'ui' else (found >= 0.5).astype(np.uint8) for found in labels.all]
+        painted = [nearest(found, of.shape) for found, of in zip(painted, image.all)]
         preview(path, image, painted, spacing, metadata.units.get('x'))
 
     def notes(self) -> str:
@@ -239,18 +280,24 @@ class Sweep:
 
     def summary(self, seconds: float) -> dict[str, Any]:
         reader, network = self._reader, self._networks.seconds
-        other = self.seconds - reader.waited - network - self._written
+        other = self.seconds - self._waited - network - self._written
         return {
             'output': self._options.output, 'shape': list(self.output.sink.shape), 'axes': self.output.sink.axes,
             'dtype': self.output.dtype.name, 'device': self._networks.device, 'sweep': reader.spatial[0],
-            'planes': self.output.planes, 'windows': self._bar.windows, 'nan': reader.all_nans, 'resumed': self._resumes,
+            'planes': self.output.planes, 'bands': len(self._bands), 'windows': self._bar.windows,
+            'nan': reader.all_nans, 'resumed': self._resumes,
             'constant_channels': sorted(set(reader.chain.constant)),
-            'seconds': {'all': round(seconds, 4), 'reading': round(reader.seconds, 4), 'waiting_for_input': round(reader.waited, 4),
+            'seconds': {'all': round(seconds, 4), 'reading': round(reader.seconds, 4), 'waiting_for_input': round(self._waited, 4),
                         'network': round(network, 4), 'stitching': round(max(other, 0.0), 4), 'writing': round(self.output.seconds, 4)},
             'windows_per_second': round(self._bar.windows / self.seconds, 3) if self.seconds else None,
             'bytes_read': reader.bytes, 'bytes_written': self.output.bytes,
             'peak_memory': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
+
+
+def nearest(section: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A section of results that have a grid of their own, as large as that of the image."""
+    return section[np.ix_(*((2 * np.arange(new) + 1) * old // (2 * new) for old, new in zip(section.shape, shape)))]
 
 
 def fill(sections: Sections, source: Any) -> None:

@@ -1,7 +1,6 @@
-"""Windows of an image in the sweep's order of axes, and where a run that goes on begins."""
+"""Windows of an image, the grid of its results, and bands of rows, in the sweep's order of axes."""
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,35 +17,42 @@ def per_axis(flag: str, values: list[Any], rank: int) -> list[Any]:
 
 @dataclass
 class Grid:
-    """`roi` and the options of windows, for axes in the sweep's order."""
+    """`roi` and the options of windows, and the extents of results, for axes in the sweep's order."""
 
     image: tuple[int, ...]
     roi: tuple[int, ...]
     options: dict[str, Any]
+    results: tuple[int, ...]
+    resampling: dict[str, Any]   # for the sweep: grid and interpolation, if results have a grid of their own
 
-    def windows(self, first: int = 0) -> Any:
-        """Of the image from plane `first` on."""
-        return _native.SlidingWindow((self.image[0] - first, *self.image[1:]), self.roi, **self.options)
+    def windows(self) -> Any:
+        return _native.SlidingWindow(self.image, self.roi, **self.options)
 
-    def first_plane(self, planes: int, batch: int) -> int:
-        """Where a sweep begins so that all planes from `planes` on get the bits of a whole one: all windows of these planes are there, in
-        the batches of the whole sweep, and at the same places."""
-        whole = self.windows()
-        starts = whole.starts[0]
-        if whole.padded_shape[0] != self.image[0] or planes == 0:
-            return 0
-        group = len(whole) // len(starts)
-        fitting = [row for row, start in enumerate(starts) if start <= planes and start + self.roi[0] > planes]
-        for row in range(min(fitting), -1, -1):
-            first = starts[row]
-            if row * group % batch == 0 and self.windows(first).starts[0] == tuple(start - first for start in starts[row:]):
-                return int(first)
-        return 0
+    @property
+    def rows(self) -> int:
+        """Of results, along the axis that bands are cut from; an image of one axis has none."""
+        return self.results[1] if len(self.results) > 1 else 1
+
+    def image_rows(self, begin: int, end: int) -> tuple[int, int]:
+        """The share of the image's rows that those of the results have."""
+        rows = self.image[1] if len(self.image) > 1 else 1
+        return begin * rows // self.rows, end * rows // self.rows
+
+    def rows_of_windows(self, begin: int, end: int) -> int:
+        """How many there are in a band, nearly."""
+        if len(self.image) < 2:
+            return 1
+        first, last = self.image_rows(begin, end)
+        starts, halo = self.windows().starts[1], self.options['halo'][1] if 'halo' in self.options else 0
+        lows = [start + (halo if start else 0) for start in starts]
+        highs = [start + self.roi[1] - (0 if start == starts[-1] else halo) for start in starts]
+        return sum(1 for low, high in zip(lows, highs) if low < max(last, first + 1) and high > first)
 
 
 def make_grid(options: Options, image: dict[str, int], roi: dict[str, int], axes: str, rank: int) -> Grid:
     """`axes`: of the sweep; those that the network lacks have windows of extent 1."""
-    own = sorted(axes, key='zyx'.index)[len(axes) - rank:]   # the network's
+    spatial = sorted(axes, key='zyx'.index)
+    own = spatial[len(axes) - rank:]   # the network's
     order = [own.index(axis) if axis in own else None for axis in axes]
 
     def ordered(flag: str, values: list[Any], lacking: Any) -> list[Any]:
@@ -58,10 +64,17 @@ def make_grid(options: Options, image: dict[str, int], roi: dict[str, int], axes
     }
     if options.halo is not None:
         found['halo'] = ordered('halo', options.halo, 0)
-    return Grid(tuple(image[axis] for axis in axes), tuple(roi[axis] for axis in axes), found)
-
-
-def memory_of_sums(grid: Grid, channels: int, of_result: int) -> int:
-    """Sums and divisors of one window's extent of the sweep's axis, and the planes that are handed on."""
-    section = math.prod(max(extent, window) for extent, window in zip(grid.image[1:], grid.roi[1:]))
-    return grid.roi[0] * section * (4 * (channels + 1) + of_result)
+    extents, resampling = tuple(image[axis] for axis in axes), {}
+    results = extents
+    if options.grid is None and 'gridMode' in options.given:
+        raise InvalidArgument(f'--gridMode={options.given["gridMode"]}: expected --grid=N,N,..., the extents of the results, beside it')
+    if options.grid is not None:
+        if len(options.grid) != len(axes):
+            raise InvalidArgument(f'--grid has {len(options.grid)} extents; the image has {len(axes)} spatial axes: give one for each of '
+                                  + ', '.join(spatial))
+        modes = options.grid_mode * len(axes) if len(options.grid_mode) == 1 else options.grid_mode
+        if len(modes) != len(axes):
+            raise InvalidArgument(f'--gridMode has {len(modes)} values; the image has {len(axes)} spatial axes: give one or {len(axes)}')
+        results = tuple(options.grid[spatial.index(axis)] for axis in axes)
+        resampling = {'grid': results, 'interpolation': [modes[spatial.index(axis)] for axis in axes]}
+    return Grid(extents, tuple(roi[axis] for axis in axes), found, results, resampling)
