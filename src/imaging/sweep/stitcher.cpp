@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/threads/cpu_count.h"
 #include "windows/accumulator.h"
 #include "windows/window_state.h"
 #include "windows/row_kernels.h"
@@ -37,7 +38,8 @@ struct WindowStitcher::Impl {
         images(number),
         total(number * windows.count()),
         make_sink(std::move(make)),
-        pool(windows::make_parallel(options.threads)) {
+        threads(options.threads) {
+    check_threads(threads, "sliding windows");
     how.activation = options.activation, how.reduction = options.reduction,
     how.threshold = static_cast<float>(options.threshold);
     lifted = own.grid.size() - own.image.size();
@@ -55,7 +57,8 @@ struct WindowStitcher::Impl {
   const windows::WindowState& own;
   std::int64_t images, total, next = 0;
   MakeSink make_sink;
-  std::unique_ptr<Parallel> pool;
+  int threads;
+  std::unique_ptr<Parallel> pool;    // from the first call on
   windows::Finish how;
   std::size_t lifted;                // axes that the grid has in front of the image's
   std::int64_t group;                // windows that begin at one plane
@@ -179,6 +182,9 @@ void WindowStitcher::add(std::span<const Tensor> given, const Tensor& weights) {
     require(!given.empty(), ErrorKind::invalid_argument, "the predictor gave no output");
     impl.usual_weights = impl.weights_of_outputs(given, impl.own.weights);
     for (std::size_t i = 0; i < given.size(); ++i) impl.outputs.push_back(impl.make_output(i, given[i]));
+    std::int64_t elements = 0;
+    for (const Tensor& one : given) elements += one.size();
+    impl.pool = windows::make_parallel(impl.threads, elements);
   }
   impl.check_batch(given);
   const std::int64_t end = impl.next + given[0].shape()[0];

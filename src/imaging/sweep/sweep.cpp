@@ -54,7 +54,8 @@ void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor
   windows::check_image_type(source.dtype(), predictor.dtype());
   Slab slab(windows, source, batches.max_planes());
   WindowStitcher stitcher(windows, shape[0], sinks, options.stitch);
-  const std::unique_ptr<Parallel> pool = windows::make_parallel(options.stitch.threads);
+  const std::unique_ptr<Parallel> pool =
+      windows::make_parallel(options.stitch.threads, predictor.batch() * shape[1] * element_count(own.roi));
   for (std::int64_t first = 0; first < batches.total;) {
     throw_if_cancelled();
     const std::int64_t count = batches.count(first), per_image = batches.per_image;
