@@ -148,7 +148,8 @@ std::unique_ptr<Parallel> make_parallel(int threads, std::int64_t elements) {
   check_threads(threads, "sliding windows");
   if (threads == 0) threads = elements < kFew ? 1 : default_threads();
   if (threads == 1) return std::make_unique<Serial>();
-  return std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = threads});
+  // Between their jobs the network runs, which needs the processors that they would wait on.
+  return std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = threads, .spin_microseconds = 20});
 }
 
 }  // namespace windows
