@@ -14,7 +14,8 @@ struct VectorOf {   // of floats anywhere in memory
 template <>
 struct VectorOf<1> { typedef float Type; };
 
-// A row reads so many streams that processors do not see all of them coming.
+// A row reads and writes so many streams that processors do not see all of them coming: a later row of each is asked for
+// early, into the second cache, since windows of round extents would drive each other out of the first.
 constexpr std::int64_t kRowsAhead = 8;
 
 // What is alike for all voxels of a stretch in a row.
@@ -23,7 +24,8 @@ struct Step {
   float* to;
   const BlendTerm* terms;
   std::int64_t number;      // of terms
-  std::int64_t values, weights, ahead;   // where the row begins in them, and a later one in values
+  std::int64_t values, weights;     // where the row begins in them
+  std::int64_t ahead, sums_ahead;   // from it to a later row; sums_ahead is 0 where sums pass the caches
   const float* divisors[2];
   bool fresh;
 };
@@ -53,6 +55,7 @@ template <bool kWeighed, int kLanes, int kVectors, int kTerms>
   for (int v = 0; v < kVectors; ++v) {
     if (fresh) take_product<kWeighed, kLanes>(s, s.terms[0], at + v * kLanes, sum[v]);
     else sum[v] = load<kLanes>(s.sums + at + v * kLanes);
+    if (s.sums_ahead != 0) __builtin_prefetch(s.sums + at + v * kLanes + s.sums_ahead, 1, 1);
   }
   for (std::int64_t t = fresh ? 1 : 0; t < terms; ++t)
     for (int v = 0; v < kVectors; ++v) {
@@ -98,7 +101,7 @@ template <bool kWeighed, int kLanes, auto kStream>
   const std::int64_t weights = row * a.values_stride, values = channel * a.values_channel + weights;
   for (const BlendStretch& one : a.stretches) {
     Step step{sums + one.begin, to + one.begin, a.terms + one.first_term, one.terms, values, weights,
-              kRowsAhead * a.values_stride, {}, one.fresh};
+              kRowsAhead * a.values_stride, a.scratch != nullptr ? 0 : kRowsAhead * a.sums_stride, {}, one.fresh};
     for (int i = 0; i < 2; ++i)
       if (one.last && a.divisors[i] != nullptr) step.divisors[i] = a.divisors[i] + row * a.sums_stride + one.begin;
     blend_stretch<kWeighed, kLanes>(step, one.count);
