@@ -75,7 +75,7 @@ class TENFOLD_API SlidingWindow {
   Tensor weights() const;                   // f32 [roi...]; ones in mode `halo`
   // Windows `first` to first + count - 1, counted over all images in their order, as [count, channel, roi...] of
   // `dtype` at `to`. `images`: [image, channel, spatial...] of u8, u16, i16, i32, f16, bf16, f32 or f64. `dtype`: that
-  // of the images, f32, f64, f16 or bf16. `threads`: 0 takes all.
+  // of the images, f32, f64, f16 or bf16. `threads`: 0 takes all, or one where the windows are small.
   void cut(const Tensor& images, std::int64_t first, std::int64_t count, DType dtype, void* to, int threads = 0) const;
 
  private:
@@ -101,7 +101,7 @@ struct StitchOptions {
   OutputActivation activation = OutputActivation::none;
   OutputReduction reduction = OutputReduction::none;
   double threshold = 0.5;
-  int threads = 0;                          // 0: all processors
+  int threads = 0;                          // 0: all processors, or one where windows are small
   // Spatial extents of all outputs: means are resampled to them plane by plane, before activation and reduction. Empty:
   // those that the outputs have by themselves.
   Shape grid = {};

@@ -11,12 +11,6 @@ from tenfold.errors import InvalidArgument
 # Element types that the core reads. Others, which are integers or float8, become float32 first.
 _READABLE = ('uint8', 'uint16', 'int16', 'int32', 'float16', 'bfloat16', 'float32', 'float64')
 _CPU = 1   # DLPack's kDLCPU
-_ALONE = 1 << 16   # elements below which waking other threads takes longer than the work
-
-
-def threads_for(elements: int) -> int:
-    """The core's `threads`: 0 is all."""
-    return 1 if elements < _ALONE else 0
 
 
 def is_torch(value: Any) -> bool:

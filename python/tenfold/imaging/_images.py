@@ -1,14 +1,13 @@
 """Images as callers have them. Windows and results are of the same library: torch's, with MONAI's meta, or NumPy's."""
 from __future__ import annotations
 
-import math
 import sys
 from typing import Any
 
 import numpy as np
 
 from tenfold.errors import InvalidArgument
-from tenfold.imaging._arrays import host_array, is_readable, is_torch, threads_for, type_name
+from tenfold.imaging._arrays import host_array, is_readable, is_torch, type_name
 
 
 class Images:
@@ -38,7 +37,7 @@ class Images:
         return self._cut(windows, first, count, self.dtype)
 
     def _cut(self, windows: Any, first: int, count: int, dtype: Any) -> Any:
-        return windows.cut(self.host, first, count, dtype, threads_for(count * self.shape[1] * math.prod(windows.roi)))
+        return windows.cut(self.host, first, count, dtype)
 
     def weights(self, array: Any) -> Any:
         """A weight map for process_fn, as windows are."""

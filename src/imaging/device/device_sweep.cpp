@@ -50,7 +50,7 @@ struct DeviceSweep::Impl {
         kernels(work),
         copies(work.make_stream()),
         computing(work.make_stream()),
-        pool(windows::make_parallel(options.stitch.threads)),
+        pool(windows::make_parallel(options.stitch.threads, element_count(source_.shape()))),
         slab(work, windows, source_, batches.max_planes(), copies.get(), *pool),
         copied(work.make_event()),
         cut(work.make_event()) {

@@ -16,7 +16,7 @@ constexpr std::int64_t kPart = 1 << 14;   // elements that a thread adds at once
 class EnsemblePredictor final : public Predictor {
  public:
   EnsemblePredictor(std::vector<std::unique_ptr<Predictor>> members, const Shape& window, const StitchOptions& options)
-      : members_(std::move(members)), pool_(windows::make_parallel(options.threads)), elements_(element_count(window)) {
+      : members_(std::move(members)), elements_(element_count(window)) {
     batch_ = members_[0]->batch(), dtype_ = members_[0]->dtype();
     for (const std::unique_ptr<Predictor>& one : members_) {
       batch_ = std::min(batch_, one->batch());
@@ -28,6 +28,7 @@ class EnsemblePredictor final : public Predictor {
               name(members_[i]->dtype()), ", engine 0 of ", name(members_[0]->dtype()),
               ": expected one type, or f32, f64, f16 and bf16");
     }
+    pool_ = windows::make_parallel(options.threads, batch_ * elements_);
     windows_.resize(static_cast<std::size_t>(byte_size(dtype_, batch_ * elements_)));
   }
   std::int64_t batch() const override { return batch_; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/threads/cpu_count.h"
 #include "windows/row_kernels.h"
 #include "windows/weights.h"
 
@@ -19,7 +20,9 @@ Stitcher::Stitcher(const SlidingWindow& windows, OutputOptions options, const Pa
       group_(per_image_ / static_cast<std::int64_t>(grid_[0].starts.size())),
       total_(options_.images * per_image_),
       make_sink_(std::move(make_sink)),
-      pool_(windows::make_parallel(threads)) {}
+      threads_(threads) {
+  check_threads(threads_, "sliding windows");
+}
 
 // Weights of the first call, where it has some, divide.
 Output Stitcher::make_output(std::size_t number, const Tensor& given) {
@@ -92,6 +95,9 @@ void Stitcher::add(std::span<const Tensor> given, const Tensor& weights) {
     require(!given.empty(), ErrorKind::invalid_argument, "the predictor gave no output");
     usual_weights_ = weights_of_outputs(given, own_.weights);
     for (std::size_t i = 0; i < given.size(); ++i) outputs_.push_back(make_output(i, given[i]));
+    std::int64_t elements = 0;
+    for (const Tensor& one : given) elements += one.size();
+    pool_ = windows::make_parallel(threads_, elements);
   }
   check_batch(given);
   const std::int64_t end = next_ + given[0].shape()[0];

@@ -31,7 +31,8 @@ class Stitcher {
   std::int64_t per_image_, group_;     // windows of an image, and those of them that begin at one plane
   std::int64_t total_, next_ = 0;
   MakeSink make_sink_;
-  std::unique_ptr<Parallel> pool_;
+  int threads_;
+  std::unique_ptr<Parallel> pool_;     // made with the outputs
   std::vector<Output> outputs_;
   std::vector<std::vector<float>> usual_weights_;
   std::vector<std::vector<float>> given_weights_;   // of the present add(), by output; empty: the usual ones

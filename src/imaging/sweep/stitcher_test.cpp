@@ -90,8 +90,10 @@ TEST(WindowStitcher, TheSameBitsForAnyCalls) {
   expect_same_bits(SlidingWindow({37}, {.roi = {9}, .overlap = {0.5}}), 2, 2);
 }
 
-// Rows that are written past the caches, and whose ends share a line of the cache.
+// Rows that are written past the caches: of whole lines, and such whose ends share a line with the next row.
 TEST(WindowStitcher, TheSameBitsInLargeOutputs) {
+  expect_same_bits(SlidingWindow({40, 256, 256}, {.roi = {24, 80, 64}, .overlap = {0.5}, .mode = WindowMode::gaussian}),
+                   1, 1);
   expect_same_bits(SlidingWindow({40, 256, 257}, {.roi = {24, 80, 70}, .overlap = {0.5}, .mode = WindowMode::gaussian}),
                    1, 1);
 }

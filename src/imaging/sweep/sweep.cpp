@@ -29,7 +29,7 @@ class Sweep {
         sinks_(sinks),
         options_(options),
         outputs_(own_, shape_[0], options.stitch),
-        pool_(windows::make_parallel(options.stitch.threads)) {
+        pool_(windows::make_parallel(options.stitch.threads, predictor.batch() * shape_[1] * element_count(own_.roi))) {
     windows::check_image_type(source.dtype(), predictor.dtype());
   }
 

@@ -47,16 +47,16 @@ void Accumulator::add_weights(std::int64_t plane, PlaneBlender::Scratch& scratch
   const float* const weights = weights_.empty() ? ones.data() : weights_.data() + plane * window_section_;
   scratch.plane = {{0, 0}};
   blender_.blend({0, windows_of_plane_, 1, 0, reinterpret_cast<const std::byte*>(weights), 0},
-                 {weight_sums_.mutable_data<float>() + plane * section_, 0, nullptr, false}, scratch);
+                 {weight_sums_.get() + plane * section_, 0, nullptr, false}, scratch);
 }
 
 void Accumulator::sum_weights(Parallel& parallel) {
-  weight_sums_ = Tensor(DType::f32, {axes()[0].roi, section_});
+  weight_sums_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(axes()[0].roi * section_));
   std::atomic<bool> positive{true};
   std::vector<Scratch> scratch = make_scratch(parallel);
   parallel.for_each(axes()[0].roi, [&](std::int64_t plane, int worker) {
     add_weights(plane, scratch[static_cast<std::size_t>(worker)].blender);
-    if (!blend_kernels().positive(weight_sums_.data<float>() + plane * section_, section_)) positive = false;
+    if (!blend_kernels().positive(weight_sums_.get() + plane * section_, section_)) positive = false;
   });
   surely_positive_ = positive;
 }
@@ -72,7 +72,7 @@ Interval Accumulator::planes_of(const Predictions& windows) const {
 
 void Accumulator::add(const Predictions& windows, const float* weights, Parallel& parallel) {
   const std::int64_t roi = axes()[0].roi;
-  if (!weight_sums_.defined()) sum_weights(parallel);
+  if (weight_sums_ == nullptr) sum_weights(parallel);
   if (in_place_ == nullptr && ring_ == nullptr)
     sums_ = Tensor(DType::f32, {channels_, roi, section_}), ring_ = sums_.mutable_data<float>();
   const Interval planes = planes_of(windows);
@@ -100,7 +100,7 @@ void Accumulator::add(const Predictions& windows, const float* weights, Parallel
 
 void Accumulator::find_maps(const Coverings& plane, Divisors& divisors) const {
   divisors.maps.clear();
-  for (const Covering& one : plane) divisors.maps.push_back(weight_sums_.data<float>() + one.row * section_);
+  for (const Covering& one : plane) divisors.maps.push_back(weight_sums_.get() + one.row * section_);
 }
 
 // One row of voxels, to `to` where it belongs to the image.

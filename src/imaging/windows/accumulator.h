@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "base/threads/parallel.h"
@@ -59,7 +60,8 @@ class Accumulator {
   std::vector<float> weights_;
   // [channel, plane, section...], and [plane, section...]: what all windows that begin at one plane add to the
   // divisors, plane by plane from there. It is the same wherever they begin.
-  Tensor sums_, weight_sums_;
+  Tensor sums_;
+  std::unique_ptr<float[]> weight_sums_;
   float* ring_ = nullptr;                   // `sums_`
   float* in_place_ = nullptr;
   bool surely_positive_ = false;            // all divisors, since all of `weight_sums_` are

@@ -4,6 +4,8 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+
 namespace tenfold::windows {
 namespace {
 
@@ -14,7 +16,8 @@ struct VectorOf {   // of floats anywhere in memory
 template <>
 struct VectorOf<1> { typedef float Type; };
 
-// A row reads so many streams that processors do not see all of them coming.
+// A row reads and writes so many streams that processors do not see all of them coming: a later row of each is asked for
+// early, into the second cache, since windows of round extents would drive each other out of the first.
 constexpr std::int64_t kRowsAhead = 8;
 
 // What is alike for all voxels of a stretch in a row.
@@ -23,15 +26,25 @@ struct Step {
   float* to;
   const BlendTerm* terms;
   std::int64_t number;      // of terms
-  std::int64_t values, weights, ahead;   // where the row begins in them, and a later one in values
+  std::int64_t values, weights;     // where the row begins in them
+  std::int64_t ahead, sums_ahead;   // from it to a later row; sums_ahead is 0 where sums pass the caches
   const float* divisors[2];
-  bool fresh;
+  bool fresh, streams;      // streams: `to` is written past the caches, of whole lines
 };
 
 // By reference: without AVX, a function cannot return AVX's vectors.
 template <int kLanes>
 [[gnu::always_inline]] inline const typename VectorOf<kLanes>::Type& load(const float* from) {
   return *reinterpret_cast<const typename VectorOf<kLanes>::Type*>(from);
+}
+
+// Intrinsics are for functions whose instruction set is said, which a template's is not.
+template <class Vector>
+[[gnu::always_inline]] inline void stream_vector(float* to, const Vector& from) {
+  if constexpr (sizeof(Vector) == 16) asm volatile("movntps %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "x"(from));
+  else if constexpr (sizeof(Vector) > 16)
+    asm volatile("vmovntps %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "v"(from));
+  else *to = from;
 }
 
 template <bool kWeighed, int kLanes, class Vector>
@@ -53,6 +66,7 @@ template <bool kWeighed, int kLanes, int kVectors, int kTerms>
   for (int v = 0; v < kVectors; ++v) {
     if (fresh) take_product<kWeighed, kLanes>(s, s.terms[0], at + v * kLanes, sum[v]);
     else sum[v] = load<kLanes>(s.sums + at + v * kLanes);
+    if (s.sums_ahead != 0) __builtin_prefetch(s.sums + at + v * kLanes + s.sums_ahead, 1, 1);
   }
   for (std::int64_t t = fresh ? 1 : 0; t < terms; ++t)
     for (int v = 0; v < kVectors; ++v) {
@@ -63,7 +77,8 @@ template <bool kWeighed, int kLanes, int kVectors, int kTerms>
     const std::int64_t i = at + v * kLanes;
     if (s.divisors[1] != nullptr) sum[v] = sum[v] / (load<kLanes>(s.divisors[0] + i) + load<kLanes>(s.divisors[1] + i));
     else if (s.divisors[0] != nullptr) sum[v] = sum[v] / load<kLanes>(s.divisors[0] + i);
-    *reinterpret_cast<Vector*>(s.to + i) = sum[v];
+    if (s.streams) stream_vector(s.to + i, sum[v]);
+    else *reinterpret_cast<Vector*>(s.to + i) = sum[v];
   }
 }
 
@@ -91,19 +106,28 @@ template <bool kWeighed, int kLanes>
   }
 }
 
+// Whether all stretches are whole lines, in all rows.
+bool whole_lines(const BlendRows& a) {
+  constexpr std::int64_t kLine = 16;
+  const auto whole = [](const BlendStretch& one) { return one.begin % kLine == 0 && one.count % kLine == 0; };
+  return reinterpret_cast<std::uintptr_t>(a.sums) % (kLine * sizeof(float)) == 0 && a.sums_stride % kLine == 0 &&
+         a.sums_channel % kLine == 0 && std::all_of(a.stretches.begin(), a.stretches.end(), whole);
+}
+
 template <bool kWeighed, int kLanes, auto kStream>
-[[gnu::always_inline]] inline void blend_row(const BlendRows& a, std::int64_t channel, std::int64_t row) {
+[[gnu::always_inline]] inline void blend_row(const BlendRows& a, bool direct, std::int64_t channel, std::int64_t row) {
   float* const sums = a.sums + channel * a.sums_channel + row * a.sums_stride;
-  float* const to = a.scratch != nullptr ? a.scratch : sums;
+  const bool streams = a.scratch != nullptr;
+  float* const to = streams && !direct ? a.scratch : sums;
   const std::int64_t weights = row * a.values_stride, values = channel * a.values_channel + weights;
   for (const BlendStretch& one : a.stretches) {
     Step step{sums + one.begin, to + one.begin, a.terms + one.first_term, one.terms, values, weights,
-              kRowsAhead * a.values_stride, {}, one.fresh};
+              kRowsAhead * a.values_stride, streams ? 0 : kRowsAhead * a.sums_stride, {}, one.fresh, direct};
     for (int i = 0; i < 2; ++i)
       if (one.last && a.divisors[i] != nullptr) step.divisors[i] = a.divisors[i] + row * a.sums_stride + one.begin;
     blend_stretch<kWeighed, kLanes>(step, one.count);
   }
-  if (a.scratch == nullptr) return;
+  if (!streams || direct) return;
   const BlendStretch& first = a.stretches.front();
   const BlendStretch& last = a.stretches.back();
   kStream(to + first.begin, sums + first.begin, last.begin + last.count - first.begin);
@@ -111,8 +135,9 @@ template <bool kWeighed, int kLanes, auto kStream>
 
 template <bool kWeighed, int kLanes, auto kStream>
 [[gnu::always_inline]] inline void blend_rows(const BlendRows& a) {
+  const bool direct = a.scratch != nullptr && whole_lines(a);
   for (std::int64_t channel = 0; channel < a.channels; ++channel)
-    for (std::int64_t row = 0; row < a.rows; ++row) blend_row<kWeighed, kLanes, kStream>(a, channel, row);
+    for (std::int64_t row = 0; row < a.rows; ++row) blend_row<kWeighed, kLanes, kStream>(a, direct, channel, row);
   if (a.scratch != nullptr) _mm_sfence();   // other threads read what was written, as after any other store
 }
 

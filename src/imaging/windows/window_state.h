@@ -22,8 +22,9 @@ struct WindowAccess {
   static const WindowState& of(const SlidingWindow& windows) { return *windows.state_; }
 };
 
-// Threads of a call; 0: all processors. Throws invalid_argument.
-std::unique_ptr<Parallel> make_parallel(int threads);
+// Threads for calls with so many elements; 0: all processors, or the caller's thread alone where waking others takes
+// longer than the work. Throws invalid_argument.
+std::unique_ptr<Parallel> make_parallel(int threads, std::int64_t elements);
 // The view of an image among `images` ([image, channel, spatial...]). Throws invalid_argument where they are not the
 // windows'.
 ImageView view_of(const WindowState& windows, const void* data, DType dtype, const Shape& images, std::int64_t image);
