@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "fake_triton_for_tests.h"
 #include "onnx_import/model_for_tests.h"
+#include "text/encoders/tiny_bert_for_tests.h"
 
 namespace tenfold::triton {
 namespace {
@@ -63,6 +65,11 @@ double distance(const std::vector<float>& x, const FakeOutput& y) {
       worst = std::max(worst, std::abs(std::tanh(sum) - values[static_cast<std::size_t>(r * kOut + o)]));
     }
   return worst;
+}
+
+std::string wire(const std::string& text) {   // an element of BYTES
+  const auto length = static_cast<std::uint32_t>(text.size());
+  return std::string(reinterpret_cast<const char*>(&length), 4) + text;
 }
 
 FakeRequest request_of(std::int64_t rows, int seed) {
@@ -239,10 +246,6 @@ TEST_F(TritonBackend, StringsComeAndGo) {
   save(m);
   ASSERT_EQ(load(), "");
   FakeInstance& on = instance();
-  const auto wire = [](const std::string& text) {
-    const auto length = static_cast<std::uint32_t>(text.size());
-    return std::string(reinterpret_cast<const char*>(&length), 4) + text;
-  };
   FakeRequest one, two, cut;
   one.inputs = {{"a", kTritonBytes, {1, 1}, {wire("ten")}}, {"b", kTritonBytes, {1, 1}, {wire("fold")}}};
   two.inputs = {{"a", kTritonBytes, {2, 1}, {wire("x") + wire("")}}, {"b", kTritonBytes, {2, 1}, {wire("y"), wire("z")}}};
@@ -257,6 +260,56 @@ TEST_F(TritonBackend, StringsComeAndGo) {
   alone.inputs = one.inputs, alone.outputs = {"y"};
   execute(on, {&alone});
   EXPECT_EQ(alone.answer.at("y")->bytes, wire("tenfold"));
+}
+
+// The vectors are those of the library's own call. A lone request of one text and a batch give the same.
+TEST_F(TritonBackend, AnEncoderTakesTexts) {
+  const encoders::TinyBert bert("triton_backend");
+  std::filesystem::copy(bert.path, folder_ / "1", std::filesystem::copy_options::recursive);
+  ASSERT_EQ(load(), "");
+  const json done = json::parse(model_.completed);
+  EXPECT_EQ(done["input"], json::parse(R"([{"name":"text","data_type":"TYPE_STRING","reshape":{"shape":[]},"dims":[1]}])"));
+  EXPECT_EQ(done["output"], json::parse(R"([{"name":"embedding","data_type":"TYPE_FP32","dims":[8]}])"));
+  FakeInstance& on = instance();
+  const std::vector<std::string_view> texts = {"a b c", "d", "c c a b d"};
+  const std::vector<float> expected = Encoder::load(bert.path).encode(texts);
+  FakeRequest two, one, alone;
+  two.inputs = {{"text", kTritonBytes, {2}, {wire("a b c") + wire("d")}}};
+  one.inputs = alone.inputs = {{"text", kTritonBytes, {1, 1}, {wire("c c a b d")}}};   // as a configuration without reshape has it
+  one.outputs = two.outputs = alone.outputs = {"embedding"};
+  execute(on, {&two, &one});
+  execute(on, {&alone});
+  ASSERT_EQ(on.batches.size(), 2u);
+  EXPECT_EQ(on.batches[0].first, 3u);
+  const auto near = [&](const FakeRequest& request, std::size_t first, std::int64_t rows) {
+    ASSERT_EQ(request.error, -1) << request.message;
+    const FakeOutput& output = *request.answer.at("embedding");
+    EXPECT_EQ(output.shape, (std::vector<std::int64_t>{rows, 8}));
+    const std::vector<float> found = values_of<float>(output.bytes);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[first * 8 + i], 1e-5);
+  };
+  near(two, 0, 2), near(one, 2, 1), near(alone, 2, 1);
+}
+
+TEST_F(TritonBackend, InstancesRunAtTheSameTime) {
+  save(tanh_model());
+  configure(batching(8));
+  ASSERT_EQ(load(), "");
+  std::vector<std::thread> threads;
+  std::vector<double> worst(4);
+  for (std::size_t i = 0; i < worst.size(); ++i) instance();
+  for (std::size_t i = 0; i < worst.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (int n = 0; n < 200; ++n) {
+        FakeRequest a = request_of(1 + n % 3, n), b = request_of(2, n + 1);
+        if (n % 5 == 0) execute(*instances_[i], {&a});
+        else execute(*instances_[i], {&a, &b});
+        worst[i] = std::max(worst[i], distance(rows_of(1 + n % 3, n), *a.answer.at("y")));
+        if (n % 5) worst[i] = std::max(worst[i], distance(rows_of(2, n + 1), *b.answer.at("y")));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const double one : worst) EXPECT_LT(one, 1e-5);
 }
 
 TEST_F(TritonBackend, AnOptionalInputHasItsDefault) {

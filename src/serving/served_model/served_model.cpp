@@ -3,7 +3,9 @@
 #include "tenfold/internal/as_error.h"
 
 namespace tenfold {
-namespace served_model {
+
+using namespace served_model;
+
 namespace {
 
 // Errors that say something about the device, and nothing about the model.
@@ -58,8 +60,6 @@ std::unique_ptr<ServedInstance> FileModel::create_instance(const std::string& de
     return made;
   });
 }
-
-}  // namespace served_model
 
 ServedModel::~ServedModel() = default;
 
