@@ -106,6 +106,9 @@ class TritonBackend : public testing::Test {
   }
   std::string load() {
     const std::string error = LoadedBackend::get().initialize(model_);
+    if (!error.empty()) {   // as Triton does, without a state
+      EXPECT_EQ(LoadedBackend::get().finalize(model_), "");
+    }
     return error.empty() && !model_.state ? "it has no state" : error;
   }
   FakeInstance& instance() {
@@ -215,13 +218,17 @@ TEST_F(TritonBackend, AWrongValueFailsAlone) {
   EXPECT_EQ(values_of<float>(requests[2].answer.at("y")->bytes), (std::vector<float>{30}));
 }
 
-TEST_F(TritonBackend, RequestsOfSeveralShapesRunByShape) {
+class TritonTune : public TritonBackend, public testing::WithParamInterface<const char*> {};
+
+TEST_P(TritonTune, RequestsOfSeveralShapesRunByShape) {
   onnx::ModelProto m = new_model();
   add_input(*m.graph, "x", {"batch", "length"});
   add_node(*m.graph, "Add", {"x", "x"}, {"y"});
   add_output(*m.graph, "y");
   save(m);
-  configure({{"max_batch_size", 4}, {"parameters", {{"tenfold.tune", {{"string_value", "never"}}}}}});
+  json config = {{"max_batch_size", 4}};
+  if (*GetParam()) config["parameters"]["tenfold.tune"] = {{"string_value", GetParam()}};
+  configure(config);
   ASSERT_EQ(load(), "");
   EXPECT_NE(fake_log().find("input 'x' has open dims"), std::string::npos) << fake_log();
   FakeInstance& on = instance();
@@ -237,6 +244,7 @@ TEST_F(TritonBackend, RequestsOfSeveralShapesRunByShape) {
   ASSERT_EQ(on.batches.size(), 2u);
   EXPECT_EQ(on.batches[0].first + on.batches[1].first, 4u);
 }
+INSTANTIATE_TEST_SUITE_P(All, TritonTune, testing::Values("", "now", "never", "background"));
 
 TEST_F(TritonBackend, StringsComeAndGo) {
   onnx::ModelProto m = new_model(20);

@@ -33,6 +33,7 @@ FileModel::FileModel(const std::string& path, ServedModelOptions options) : path
                                                  std::to_string(options_.max_batch) + " are configured: build it for a larger profile");
   if (!options_.build.profiles.empty() || !model_file) return;
   open_ = served_model::open_inputs(bindings_, options_.max_batch);
+  if (!open_.empty() && !options_.tune) options_.tune = Tune::background;
   if (open_.empty()) options_.build.profiles = batch_profiles(of_file, bindings_, options_.max_batch);
 }
 
