@@ -143,8 +143,8 @@ def main():
                     ours, theirs = ([statistics.median(f[i] for f in figures[model]) for i in range(4)] for model in figures)
                     ratios = sorted(a[0] / b[0] for a, b in zip(figures['tenfold'], figures['python'], strict=True))
                     print(f'| {protocol} | {clients} | {ours[0]:.0f} | {theirs[0]:.0f} | '
-                          f'{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) | {ours[1]:.1f}, {theirs[1]:.1f} | {ours[2]:.0f}, {theirs[2]:.0f} | '
-                          f'{ours[3]:.0f}, {theirs[3]:.0f} |', flush=True)
+                          f'{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) | '
+                          f'{ours[1]:.1f}, {theirs[1]:.1f} | {ours[2]:.0f}, {theirs[2]:.0f} | {ours[3]:.0f}, {theirs[3]:.0f} |', flush=True)
         finally:
             server.terminate()
             server.wait(60)

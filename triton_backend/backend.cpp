@@ -14,7 +14,7 @@ TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend* 
 
 TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_Finalize(TRITONBACKEND_Backend* backend) {
   return guarded([&] {
-    delete &state_of<BackendState>(backend, TRITONBACKEND_BackendState);
+    delete state_of<BackendState>(backend, TRITONBACKEND_BackendState);
     end_background_builds();
   });
 }
@@ -24,7 +24,7 @@ TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Mode
 }
 
 TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_ModelFinalize(TRITONBACKEND_Model* model) {
-  return guarded([&] { delete &state_of<ModelState>(model, TRITONBACKEND_ModelState); });
+  return guarded([&] { delete state_of<ModelState>(model, TRITONBACKEND_ModelState); });
 }
 
 TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(TRITONBACKEND_ModelInstance* instance) {
@@ -32,7 +32,7 @@ TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(TRITONBACK
 }
 
 TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_ModelInstanceFinalize(TRITONBACKEND_ModelInstance* instance) {
-  return guarded([&] { delete &state_of<InstanceState>(instance, TRITONBACKEND_ModelInstanceState); });
+  return guarded([&] { delete state_of<InstanceState>(instance, TRITONBACKEND_ModelInstanceState); });
 }
 
 // An instance can answer from its initialization on. A GPU that fails later is told by the requests' errors.
@@ -42,7 +42,7 @@ TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReady(TRITONBACKEND_M
 TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_ModelInstance* instance,
                                                                   TRITONBACKEND_Request** requests, const std::uint32_t count) {
   const std::uint64_t start = nanoseconds(std::chrono::steady_clock::now());
-  InstanceState& state = state_of<InstanceState>(instance, TRITONBACKEND_ModelInstanceState);
+  InstanceState& state = *state_of<InstanceState>(instance, TRITONBACKEND_ModelInstanceState);
   std::vector<std::unique_ptr<TritonRequest>> all;
   std::vector<ServedRequest*> sound;
   std::vector<BatchRun> runs;

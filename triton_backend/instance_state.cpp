@@ -62,7 +62,7 @@ std::unique_ptr<BackendState> make_backend_state(TRITONBACKEND_Backend* backend)
 std::unique_ptr<InstanceState> make_instance_state(TRITONBACKEND_ModelInstance* instance) {
   TRITONBACKEND_Model* model = nullptr;
   must(TRITONBACKEND_ModelInstanceModel(instance, &model));
-  const ModelState& of_model = state_of<ModelState>(model, TRITONBACKEND_ModelState);
+  const ModelState& of_model = *state_of<ModelState>(model, TRITONBACKEND_ModelState);
   const char* name = nullptr;
   must(TRITONBACKEND_ModelInstanceName(instance, &name));
   auto state = std::make_unique<InstanceState>();

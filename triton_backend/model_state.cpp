@@ -121,7 +121,7 @@ std::unique_ptr<ModelState> make_model_state(TRITONBACKEND_Model* model) {
   must(TRITONBACKEND_ModelBackend(model, &backend));
   state->name = name;
   try {
-    const BackendState& shared = state_of<BackendState>(backend, TRITONBACKEND_BackendState);
+    const BackendState& shared = *state_of<BackendState>(backend, TRITONBACKEND_BackendState);
     ModelConfig config(configuration_of(model));
     config.refuse_unsupported();
     const LogCallback log = log_of("model '" + state->name + "'");

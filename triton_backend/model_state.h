@@ -35,11 +35,12 @@ struct InstanceState {
 std::unique_ptr<InstanceState> make_instance_state(TRITONBACKEND_ModelInstance* instance);
 
 std::string text_of(TRITONSERVER_Message* message);   // its JSON
+// What a handle carries; null where its initialization failed.
 template <class State, class Handle>
-State& state_of(Handle* handle, TRITONSERVER_Error* (*get)(Handle*, void**)) {
+State* state_of(Handle* handle, TRITONSERVER_Error* (*get)(Handle*, void**)) noexcept {
   void* state = nullptr;
   if (TRITONSERVER_Error* error = get(handle, &state)) TRITONSERVER_ErrorDelete(error);
-  return *static_cast<State*>(state);
+  return static_cast<State*>(state);
 }
 
 }  // namespace tenfold::triton

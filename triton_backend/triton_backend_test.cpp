@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "fake_triton_for_tests.h"
 #include "onnx_import/model_for_tests.h"
+#include "text/encoders/tiny_bert_for_tests.h"
 
 namespace tenfold::triton {
 namespace {
@@ -65,6 +67,11 @@ double distance(const std::vector<float>& x, const FakeOutput& y) {
   return worst;
 }
 
+std::string wire(const std::string& text) {   // an element of BYTES
+  const auto length = static_cast<std::uint32_t>(text.size());
+  return std::string(reinterpret_cast<const char*>(&length), 4) + text;
+}
+
 FakeRequest request_of(std::int64_t rows, int seed) {
   FakeRequest request;
   request.inputs = {{"x", kTritonFp32, {rows, kIn}, {bytes_of(rows_of(rows, seed))}}};
@@ -99,6 +106,9 @@ class TritonBackend : public testing::Test {
   }
   std::string load() {
     const std::string error = LoadedBackend::get().initialize(model_);
+    if (!error.empty()) {   // as Triton does, without a state
+      EXPECT_EQ(LoadedBackend::get().finalize(model_), "");
+    }
     return error.empty() && !model_.state ? "it has no state" : error;
   }
   FakeInstance& instance() {
@@ -208,13 +218,17 @@ TEST_F(TritonBackend, AWrongValueFailsAlone) {
   EXPECT_EQ(values_of<float>(requests[2].answer.at("y")->bytes), (std::vector<float>{30}));
 }
 
-TEST_F(TritonBackend, RequestsOfSeveralShapesRunByShape) {
+class TritonTune : public TritonBackend, public testing::WithParamInterface<const char*> {};
+
+TEST_P(TritonTune, RequestsOfSeveralShapesRunByShape) {
   onnx::ModelProto m = new_model();
   add_input(*m.graph, "x", {"batch", "length"});
   add_node(*m.graph, "Add", {"x", "x"}, {"y"});
   add_output(*m.graph, "y");
   save(m);
-  configure({{"max_batch_size", 4}, {"parameters", {{"tenfold.tune", {{"string_value", "never"}}}}}});
+  json config = {{"max_batch_size", 4}};
+  if (*GetParam()) config["parameters"]["tenfold.tune"] = {{"string_value", GetParam()}};
+  configure(config);
   ASSERT_EQ(load(), "");
   EXPECT_NE(fake_log().find("input 'x' has open dims"), std::string::npos) << fake_log();
   FakeInstance& on = instance();
@@ -230,6 +244,7 @@ TEST_F(TritonBackend, RequestsOfSeveralShapesRunByShape) {
   ASSERT_EQ(on.batches.size(), 2u);
   EXPECT_EQ(on.batches[0].first + on.batches[1].first, 4u);
 }
+INSTANTIATE_TEST_SUITE_P(All, TritonTune, testing::Values("", "now", "never", "background"));
 
 TEST_F(TritonBackend, StringsComeAndGo) {
   onnx::ModelProto m = new_model(20);
@@ -239,10 +254,6 @@ TEST_F(TritonBackend, StringsComeAndGo) {
   save(m);
   ASSERT_EQ(load(), "");
   FakeInstance& on = instance();
-  const auto wire = [](const std::string& text) {
-    const auto length = static_cast<std::uint32_t>(text.size());
-    return std::string(reinterpret_cast<const char*>(&length), 4) + text;
-  };
   FakeRequest one, two, cut;
   one.inputs = {{"a", kTritonBytes, {1, 1}, {wire("ten")}}, {"b", kTritonBytes, {1, 1}, {wire("fold")}}};
   two.inputs = {{"a", kTritonBytes, {2, 1}, {wire("x") + wire("")}}, {"b", kTritonBytes, {2, 1}, {wire("y"), wire("z")}}};
@@ -257,6 +268,56 @@ TEST_F(TritonBackend, StringsComeAndGo) {
   alone.inputs = one.inputs, alone.outputs = {"y"};
   execute(on, {&alone});
   EXPECT_EQ(alone.answer.at("y")->bytes, wire("tenfold"));
+}
+
+// The vectors are those of the library's own call. A lone request of one text and a batch give the same.
+TEST_F(TritonBackend, AnEncoderTakesTexts) {
+  const encoders::TinyBert bert("triton_backend");
+  std::filesystem::copy(bert.path, folder_ / "1", std::filesystem::copy_options::recursive);
+  ASSERT_EQ(load(), "");
+  const json done = json::parse(model_.completed);
+  EXPECT_EQ(done["input"], json::parse(R"([{"name":"text","data_type":"TYPE_STRING","reshape":{"shape":[]},"dims":[1]}])"));
+  EXPECT_EQ(done["output"], json::parse(R"([{"name":"embedding","data_type":"TYPE_FP32","dims":[8]}])"));
+  FakeInstance& on = instance();
+  const std::vector<std::string_view> texts = {"a b c", "d", "c c a b d"};
+  const std::vector<float> expected = Encoder::load(bert.path).encode(texts);
+  FakeRequest two, one, alone;
+  two.inputs = {{"text", kTritonBytes, {2}, {wire("a b c") + wire("d")}}};
+  one.inputs = alone.inputs = {{"text", kTritonBytes, {1, 1}, {wire("c c a b d")}}};   // as a configuration without reshape has it
+  one.outputs = two.outputs = alone.outputs = {"embedding"};
+  execute(on, {&two, &one});
+  execute(on, {&alone});
+  ASSERT_EQ(on.batches.size(), 2u);
+  EXPECT_EQ(on.batches[0].first, 3u);
+  const auto near = [&](const FakeRequest& request, std::size_t first, std::int64_t rows) {
+    ASSERT_EQ(request.error, -1) << request.message;
+    const FakeOutput& output = *request.answer.at("embedding");
+    EXPECT_EQ(output.shape, (std::vector<std::int64_t>{rows, 8}));
+    const std::vector<float> found = values_of<float>(output.bytes);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[first * 8 + i], 1e-5);
+  };
+  near(two, 0, 2), near(one, 2, 1), near(alone, 2, 1);
+}
+
+TEST_F(TritonBackend, InstancesRunAtTheSameTime) {
+  save(tanh_model());
+  configure(batching(8));
+  ASSERT_EQ(load(), "");
+  std::vector<std::thread> threads;
+  std::vector<double> worst(4);
+  for (std::size_t i = 0; i < worst.size(); ++i) instance();
+  for (std::size_t i = 0; i < worst.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (int n = 0; n < 200; ++n) {
+        FakeRequest a = request_of(1 + n % 3, n), b = request_of(2, n + 1);
+        if (n % 5 == 0) execute(*instances_[i], {&a});
+        else execute(*instances_[i], {&a, &b});
+        worst[i] = std::max(worst[i], distance(rows_of(1 + n % 3, n), *a.answer.at("y")));
+        if (n % 5) worst[i] = std::max(worst[i], distance(rows_of(2, n + 1), *b.answer.at("y")));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const double one : worst) EXPECT_LT(one, 1e-5);
 }
 
 TEST_F(TritonBackend, AnOptionalInputHasItsDefault) {

@@ -28,7 +28,9 @@ struct ServedModelOptions {
   // `max_batch` and `input_shapes`, if these leave no other extent open. `overridable` and `input_defaults` name
   // inputs that requests may leave out. For a plan these fields count: threads, cpu_features, runtime, plug-ins, log.
   BuildConfig build;
-  Tune tune = Tune::now;
+  // Not set: `now` where one engine serves all requests, else `background`, so that a request of new shapes waits for an
+  // untimed build only.
+  std::optional<Tune> tune;
   std::optional<PlanCache> cache;
   // The most rows of a batch. Above 0, the first dim of every input and output counts the requests' rows, and requests
   // with otherwise equal shapes are run together. 0: each request is a run of its own.

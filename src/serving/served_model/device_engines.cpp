@@ -17,7 +17,7 @@ DeviceEngines::DeviceEngines(const std::string& path, const ServedModelOptions& 
   }
   ModelEnginesOptions engines;
   engines.build = build, engines.build.device = device;
-  engines.tune = options.tune, engines.cache = options.cache;
+  engines.tune = options.tune.value_or(Tune::now), engines.cache = options.cache;
   engines_ = std::make_unique<ModelEngines>(path, std::move(engines));
   // With profiles there is one engine for all requests, and loading the model is the time to build it.
   if (engines_->open_inputs().empty()) engines_->engine_for(std::span<const Shape>());

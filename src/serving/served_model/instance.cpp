@@ -5,14 +5,15 @@
 
 namespace tenfold {
 
-ServedInstance::~ServedInstance() = default;
+using namespace served_model;
 
-namespace served_model {
 namespace {
 
 constexpr std::size_t kMaxContexts = 8;   // of engines for several shapes; each has memory of its own
 
 }  // namespace
+
+ServedInstance::~ServedInstance() = default;
 
 FileInstance::FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines)
     : model_(std::move(model)), engines_(std::move(engines)) {}
@@ -58,5 +59,4 @@ void FileInstance::run(std::span<ServedRequest* const> requests, std::vector<Bat
   run_in_groups(requests, model_->bindings(), model_->max_batch(), [this](const RequestGroup& group) { return run_group(group); }, runs);
 }
 
-}  // namespace served_model
 }  // namespace tenfold

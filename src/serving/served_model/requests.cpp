@@ -132,7 +132,7 @@ void run_all(std::vector<Group> groups, const RunGroup& run, std::vector<BatchRu
 ServedRequest::~ServedRequest() = default;
 
 void run_in_groups(std::span<ServedRequest* const> requests, std::span<const BindingInfo> bindings, std::int64_t max_batch,
-                   const RunGroup& run, std::vector<BatchRun>* runs) noexcept {
+                   const std::function<BatchRun(const RequestGroup&)>& run, std::vector<BatchRun>* runs) noexcept {
   std::vector<CheckedRequest> checked;
   for (ServedRequest* request : requests) {
     try {

@@ -3,7 +3,9 @@
 #include "tenfold/internal/as_error.h"
 
 namespace tenfold {
-namespace served_model {
+
+using namespace served_model;
+
 namespace {
 
 // Errors that say something about the device, and nothing about the model.
@@ -31,6 +33,7 @@ FileModel::FileModel(const std::string& path, ServedModelOptions options) : path
                                                  std::to_string(options_.max_batch) + " are configured: build it for a larger profile");
   if (!options_.build.profiles.empty() || !model_file) return;
   open_ = served_model::open_inputs(bindings_, options_.max_batch);
+  if (!open_.empty() && !options_.tune) options_.tune = Tune::background;
   if (open_.empty()) options_.build.profiles = batch_profiles(of_file, bindings_, options_.max_batch);
 }
 
@@ -58,8 +61,6 @@ std::unique_ptr<ServedInstance> FileModel::create_instance(const std::string& de
     return made;
   });
 }
-
-}  // namespace served_model
 
 ServedModel::~ServedModel() = default;
 

@@ -5,7 +5,9 @@
 #include "served_model/impl.h"
 
 namespace tenfold {
-namespace served_model {
+
+using namespace served_model;
+
 namespace {
 
 [[noreturn]] void refuse(std::string why) { throw Error(ErrorKind::invalid_argument, std::move(why)); }
@@ -34,11 +36,11 @@ void restrict_to(BindingInfo& binding, const Shape& given) {
 
 }  // namespace
 
-std::string subject(const BindingInfo& binding) {
+std::string served_model::subject(const BindingInfo& binding) {
   return std::string(binding.is_input ? "input '" : "output '") + binding.name + "' of the model";
 }
 
-std::string shape_of(const BindingInfo& binding) {
+std::string served_model::shape_of(const BindingInfo& binding) {
   Shape shape = binding.shape;
   std::string out;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -48,7 +50,7 @@ std::string shape_of(const BindingInfo& binding) {
   return out.empty() ? "of a scalar" : out;
 }
 
-std::vector<BindingInfo> restricted(std::vector<BindingInfo> bindings, const ServedModelOptions& options) {
+std::vector<BindingInfo> served_model::restricted(std::vector<BindingInfo> bindings, const ServedModelOptions& options) {
   for (const auto& [name, shape] : options.input_shapes) {
     const auto named = [&name = name](const BindingInfo& b) { return b.is_input && b.name == name; };
     const auto found = std::find_if(bindings.begin(), bindings.end(), named);
@@ -67,7 +69,7 @@ std::vector<BindingInfo> restricted(std::vector<BindingInfo> bindings, const Ser
   return bindings;
 }
 
-std::int64_t max_rows(const Engine& plan) {
+std::int64_t served_model::max_rows(const Engine& plan) {
   if (!why_not_batched(plan.bindings()).empty()) return 0;
   std::int64_t most = 0;
   for (int profile = 0; profile < plan.info().profiles; ++profile) {
@@ -79,7 +81,7 @@ std::int64_t max_rows(const Engine& plan) {
   return most;
 }
 
-std::vector<std::string> open_inputs(std::span<const BindingInfo> bindings, std::int64_t max_batch) {
+std::vector<std::string> served_model::open_inputs(std::span<const BindingInfo> bindings, std::int64_t max_batch) {
   std::vector<std::string> open;
   for (const BindingInfo& b : bindings) {
     const auto from = b.shape.begin() + (max_batch > 0 && !b.shape.empty() ? 1 : 0);
@@ -89,8 +91,8 @@ std::vector<std::string> open_inputs(std::span<const BindingInfo> bindings, std:
   return open;
 }
 
-std::vector<OptimizationProfile> batch_profiles(std::span<const BindingInfo> of_file,
-                                                std::span<const BindingInfo> restricted, std::int64_t max_batch) {
+std::vector<OptimizationProfile> served_model::batch_profiles(std::span<const BindingInfo> of_file,
+                                                              std::span<const BindingInfo> restricted, std::int64_t max_batch) {
   std::vector<OptimizationProfile> profiles;
   // Kernels for full batches lose time on one row, which is what comes when clients are few. Programs on strings have no
   // kernels, and their shapes must be those of the binding.
@@ -112,14 +114,12 @@ std::vector<OptimizationProfile> batch_profiles(std::span<const BindingInfo> of_
   return profiles;
 }
 
-}  // namespace served_model
-
 std::string why_not_batched(std::span<const BindingInfo> bindings) {
   for (const BindingInfo& b : bindings) {
-    if (served_model::batched(b)) continue;
+    if (batched(b)) continue;
     const std::string who = std::string(b.is_input ? "input '" : "output '") + b.name + "'";
     if (b.shape.empty()) return who + " is a scalar, without a batch dim";
-    return who + " has the shape " + served_model::shape_of(b) + ", whose first dim is fixed";
+    return who + " has the shape " + shape_of(b) + ", whose first dim is fixed";
   }
   return "";
 }
