@@ -160,7 +160,7 @@ class TENFOLD_API WindowStitcher {
   // bf16 or integers. Outputs may differ in channels and in spatial extents: one of o voxels for a window of r along an
   // axis belongs to an image of floor(padded * o / r), a window at s begins at floor(s * o / r), and weights are
   // resized to the nearest. All calls have the same outputs. `weights`: f32 [roi...] of these windows, in place of the
-  // usual ones; those of the first call divide all voxels.
+  // usual ones; those of the first call divide all voxels. All windows of an image in one call are added quickest.
   void add(std::span<const Tensor> outputs, const Tensor& weights = {});
   std::int64_t added() const;               // windows so far
   void finish();                            // throws invalid_argument where windows are missing

@@ -18,6 +18,7 @@ constexpr int kMr = kLanes == 8 ? 6 : 12, kNr = 2 * kLanes;  // the micro-kernel
 constexpr int64_t kKeys = 128;                               // of a block
 constexpr int64_t kRows = 144;                               // of a call: their accumulators stay in scratch
 constexpr int64_t kGroup = 24;                               // rows whose scores are kept at once; a multiple of kMr
+constexpr int64_t kNarrow = kLanes / 2;                      // the widest values whose products are sums over lanes of keys
 constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff(), kLowestMask = -2.3e38f;  // the latter times log2(e) is finite
 
 constexpr int64_t padded(int64_t n) { return (n + kNr - 1) / kNr * kNr; }
@@ -83,6 +84,50 @@ void pack_values(const float* v, int64_t v_row, int64_t keys, int64_t size, floa
         const float* from = v + j * v_row + i + part;
         store(to + j * kNr + part, left >= kLanes ? load(from) : left > 0 ? load_n(from, left) : zero());
       }
+}
+
+// Few columns, one behind the other: to[column][key]. A panel of them would be mostly padding, so lanes are keys instead.
+void pack_columns(const float* v, int64_t v_row, int64_t keys, int64_t size, float* to) {
+  for (int64_t c = 0; c < size; ++c, to += kKeys)
+    for (int64_t j = 0; j < (keys + kLanes - 1) / kLanes * kLanes; ++j) to[j] = j < keys ? v[j * v_row + c] : 0.f;
+}
+
+// sums[kR x kC] += scores[kR x keys] * the columns
+template <int kR, int kC>
+TENFOLD_INLINE void add_products(const float* scores, const float* columns, int64_t keys, float* sums, int64_t width) {
+  vf all[kR][kC];
+#pragma GCC unroll 4
+  for (int r = 0; r < kR; ++r)
+#pragma GCC unroll 4
+    for (int c = 0; c < kC; ++c) all[r][c] = zero();
+  for (int64_t j = 0; j < keys; j += kLanes) {
+    vf column[kC];
+#pragma GCC unroll 4
+    for (int c = 0; c < kC; ++c) column[c] = load(columns + c * kKeys + j);
+#pragma GCC unroll 4
+    for (int r = 0; r < kR; ++r) {
+      const vf score = load(scores + r * kKeys + j);
+#pragma GCC unroll 4
+      for (int c = 0; c < kC; ++c) all[r][c] = fma(score, column[c], all[r][c]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kR; ++r)
+#pragma GCC unroll 4
+    for (int c = 0; c < kC; ++c) sums[r * width + c] += sum(all[r][c]);
+}
+// A row's sums do not depend on the rows beside it.
+template <int kC>
+void add_products(int64_t rows, const float* scores, const float* columns, int64_t keys, float* sums, int64_t width) {
+  constexpr int kTogether = kLanes == 8 ? 2 : 4;
+  int64_t r = 0;
+  for (; r + kTogether <= rows; r += kTogether)
+    add_products<kTogether, kC>(scores + r * kKeys, columns, keys, sums + r * width, width);
+  for (; r < rows; ++r) add_products<1, kC>(scores + r * kKeys, columns, keys, sums + r * width, width);
+}
+void add_products(int64_t rows, const float* scores, const float* columns, int64_t size, int64_t keys, float* sums, int64_t width) {
+  for (; size >= 4; size -= 4, columns += 4 * kKeys, sums += 4) add_products<4>(rows, scores, columns, keys, sums, width);
+  for (; size > 0; --size, columns += kKeys, ++sums) add_products<1>(rows, scores, columns, keys, sums, width);
 }
 
 struct Scratch {
@@ -194,6 +239,7 @@ void head(const AttentionHead& a, void* scratch) {
   const Scratch s = lay_out(a, static_cast<float*>(scratch));
   const auto *q = static_cast<const float*>(a.q), *k = static_cast<const float*>(a.k), *v = static_cast<const float*>(a.v);
   const auto* mask = static_cast<const float*>(a.mask);
+  const bool narrow = a.value_size <= kNarrow;
   const float *shared_mask = a.mask_row == 0 ? mask : nullptr, *own_mask = shared_mask ? nullptr : mask;
   for (int64_t r = 0; r < a.rows; ++r) s.top[r] = kLowest, s.total[r] = 0;
   __builtin_memset(s.sums, 0, static_cast<unsigned long>(a.rows * s.width) * 4);
@@ -201,7 +247,7 @@ void head(const AttentionHead& a, void* scratch) {
     const int64_t keys = a.keys - key < kKeys ? a.keys - key : kKeys, wide = padded(keys);
     if (key > 0 && a.first_row + a.rows - 1 + a.causal_shift < key) break;  // no row of this call sees this block or a later one
     pack_keys(k + key * a.k_row, a.k_row, keys, a.size, a.scale * kLog2e, s.keys);
-    pack_values(v + key * a.v_row, a.v_row, keys, a.value_size, s.values);
+    (narrow ? pack_columns : pack_values)(v + key * a.v_row, a.v_row, keys, a.value_size, s.values);
     share_mask(a, shared_mask ? shared_mask + key * a.mask_col : nullptr, keys, s.mask);
     for (int64_t group = 0; group < a.rows; group += kGroup) {
       const int64_t end = a.rows - group < kGroup ? a.rows : group + kGroup, row = hidden_until(a, group, end, key), rows = end - row;
@@ -219,7 +265,8 @@ void head(const AttentionHead& a, void* scratch) {
       for (int64_t r = 0; r < rows; ++r)
         soften(highest[r], s.scores + r * kKeys, keys, seen(r), s.top + row + r, s.total + row + r, s.sums + (row + r) * s.width, s.width,
                key == 0);
-      for (int64_t i = 0; i < s.width; i += kNr) {
+      if (narrow) add_products(rows, s.scores, s.values, a.value_size, keys, s.sums + row * s.width, s.width);
+      for (int64_t i = narrow ? s.width : 0; i < s.width; i += kNr) {
         float* const sums = s.sums + row * s.width + i;
         panel(rows, s.scores, kKeys, s.values + i * keys, kNr, sums, s.width, keys, sums, s.width);
       }

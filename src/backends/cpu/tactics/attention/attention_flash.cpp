@@ -38,6 +38,8 @@ Tactic cpu_attention_flash() {
           .cases = {"FusedAttention f32[1,2,197,64] f32[1,2,197,64] f32[1,2,197,64] scale=0.125",
                     "FusedAttention f32[1,3,128,32] f32[1,3,300,32] f32[1,3,300,40] f32[1,1,128,300](-9,0) "
                     "scale=0.17",
+                    "FusedAttention f32[2,3,343,4] f32[2,3,343,4] f32[2,3,343,4] f32[2,3,343,343](-9,0) scale=0.5",
+                    "FusedAttention f32[1,2,50,9] f32[1,2,51,9] f32[1,2,51,6] causal=1 scale=0.3",
                     "FusedAttention f32[1,2,150,24] f32[1,2,150,24] f32[1,2,150,24] causal=1 scale=0.2",
                     "FusedAttention f32[1,1,130,17] f32[1,1,131,17] f32[1,1,131,7] f32[1,1,130,1](-9,0) scale=0.2"}};
 }
