@@ -1,4 +1,5 @@
-// The backend in a server that is none: what it answers, what it reports, and what it says of wrong configurations and requests.
+// The backend in a server that is none: what it answers, what it reports, and what it says of wrong configurations and
+// requests.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // One run: requests' tensors into one context, and its results back to the requests.
 //
-// Tensors are copied once: inputs into the context's own memory behind each other, outputs from there. For a request that
-// runs alone on a CPU nothing is copied: the context reads and writes where the request has its memory.
+// Tensors are copied once: inputs into the context's own memory behind each other, outputs from there. For a request
+// that runs alone on a CPU nothing is copied: the context reads and writes where the request has its memory.
 #include <algorithm>
 #include <cstring>
 
