@@ -206,9 +206,13 @@ class Triton(unittest.TestCase):
         for i, future in enumerate(futures):
             if i == 3:
                 self.assertRegex(str(future.exception()), 'index')
+                self.assertEqual(future.exception().status(), 'StatusCode.INVALID_ARGUMENT')
             else:
                 self.near(future.result().as_numpy('y').ravel(), np.arange(4, dtype=np.float32) + 4 * (i % 3))
         self.assertEqual(int(self.statistics('table')['inference_stats']['fail']['count']), 1)
+        with self.assertRaises(InferenceServerException) as refused:
+            self.ask(self.http, 'table', {'x': np.array([[77]])})
+        self.assertEqual(refused.exception.status(), '400')
 
     def test_configurations_are_completed_as_by_tritons_onnx_backend(self):
         config = self.http.get_model_config('completed')
@@ -222,6 +226,32 @@ class Triton(unittest.TestCase):
 
     def test_four_instances_share_one_engine(self):
         self.assertEqual(len(re.findall(r"model 'mlp': instance 'mlp_0_\d' runs on cpu", self.log.read_text())), 4)
+
+    def test_instances_share_weights(self):
+        """Of a model with 64 MiB of weights, 4 instances take hardly more memory than one."""
+        made = triton_models.large()
+        folder = self.repository / 'large'
+        (folder / '1').mkdir(parents=True)
+        triton_models.onnx.save(made, folder / '1' / 'model.onnx')
+        x = self.random(2, 4096)
+        truth = onnxruntime.InferenceSession(made.SerializeToString(), providers=['CPUExecutionProvider']).run(None, {'x': x})[0]
+        taken = {}
+        for count in (1, 1, 4):   # the first load builds the plan
+            (folder / 'config.pbtxt').write_text(triton_models.BACKEND + 'max_batch_size: 2\n'
+                                                 f'instance_group {{ count: {count} kind: KIND_CPU }}\n')
+            self.http.load_model('large')
+            for _ in range(8):
+                self.near(self.ask(self.http, 'large', {'x': x}).as_numpy('y'), truth)
+            taken[count] = self.resident() / 2**20
+            self.http.unload_model('large')
+            while self.http.is_model_ready('large'):
+                time.sleep(0.05)
+        print(f'with 1 instance of 64 MiB of weights the server has {taken[1]:.0f} MiB, with 4 instances {taken[4]:.0f} MiB')
+        self.assertLess(taken[4] - taken[1], 48)
+
+    def resident(self):
+        status = pathlib.Path(f'/proc/{self.server.pid}/status').read_text()
+        return int(re.search(r'VmRSS:\s+(\d+) kB', status)[1]) * 1024
 
     def test_wrong_configurations_are_refused_by_name(self):
         for more, said in (('parameters { key: "tenfold.precison" value { string_value: "fp16" } }', "did you mean 'tenfold.precision'?"),

@@ -78,6 +78,13 @@ def sized_by_data():
     return model([helper.make_node('NonZero', ['x'], ['y'])], [('x', T.FLOAT, [6])], [('y', T.INT64, [1, 'count'])])
 
 
+def large():
+    """64 MiB of weights."""
+    weights = np.random.default_rng(3).normal(0, 0.02, (4096, 4096)).astype(np.float32)
+    return model([helper.make_node('MatMul', ['x', 'w'], ['y'])], [('x', T.FLOAT, ['n', 4096])], [('y', T.FLOAT, ['n', 4096])],
+                 [('w', weights)])
+
+
 def tensors(kind, *rows):
     return ''.join(f'{kind} {{ name: "{name}" data_type: TYPE_{dtype} dims: {list(dims)} {more} }}\n' for name, dtype, dims, more in rows)
 

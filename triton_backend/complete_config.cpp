@@ -1,7 +1,7 @@
 // Completes a configuration as Triton's ONNX backend does, so that a model without one is served alike.
 //
-// A model can be batched if the first dim of all inputs and outputs is open. Where max_batch_size is 0 or missing, it becomes the
-// server's default then, and dynamic batching is turned on.
+// A model can be batched if the first dim of all inputs and outputs is open. Where max_batch_size is 0 or missing, it
+// becomes the server's default then, and dynamic batching is turned on.
 #include "model_config_impl.h"
 #include "tenfold/error.h"
 #include "tenfold/serving/served_model.h"

@@ -35,8 +35,9 @@ class ModelConfig {
   // Fields that change nothing here, a line each that says why.
   std::vector<std::string> without_effect() const;
 
-  // Adds what is missing by the rules of Triton's ONNX backend: inputs, outputs, max_batch_size, dynamic_batching. `lines`
-  // receives what was added, and why a model cannot be batched. Returns whether anything changed. Throws invalid_argument.
+  // Adds what is missing by the rules of Triton's ONNX backend: inputs, outputs, max_batch_size, dynamic_batching.
+  // `lines` receives what was added, and why a model cannot be batched. Returns whether anything changed. Throws
+  // invalid_argument.
   bool complete(std::span<const BindingInfo> bindings, std::int64_t default_max_batch, std::vector<std::string>& lines);
   std::string json() const;
 

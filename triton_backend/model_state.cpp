@@ -34,7 +34,8 @@ void check_type(const BindingInfo& binding, const ConfiguredTensor& tensor) {
                            : ": configure data_type: " + std::string(expected)));
 }
 
-// The configured shape with its batch dim; nothing where the model has no dims of its own, and the configuration one of 1.
+// The configured shape with its batch dim; nothing where the model has no dims of its own, and the configuration one of
+// 1.
 std::optional<Shape> whole_shape(const BindingInfo& binding, const ConfiguredTensor& tensor, bool batched) {
   if (binding.shape.size() == (batched ? 1 : 0) && tensor.shape == Shape{1}) return std::nullopt;
   Shape shape = tensor.shape;

@@ -1,4 +1,5 @@
-// Functions of Triton's API newer than 1.10, looked up when the library is loaded. Where the server lacks one, its work is left out.
+// Functions of Triton's API newer than 1.10, looked up when the library is loaded. Where the server lacks one, its work
+// is left out.
 #pragma once
 
 #include "triton_api.h"
@@ -18,7 +19,8 @@ struct NewerApi {
 };
 const NewerApi& newer_api();
 
-// Tells Triton how much memory an instance holds, so that its metrics and rate limits know. Nothing where it cannot be told.
+// Tells Triton how much memory an instance holds, so that its metrics and rate limits know. Nothing where it cannot be
+// told.
 void report_memory(TRITONBACKEND_ModelInstance* instance, bool on_gpu, std::int64_t device, std::int64_t bytes);
 
 }  // namespace tenfold::triton

@@ -13,6 +13,8 @@ namespace fs = std::filesystem;
 ServedEncoderOptions encoder_options(const ServedModelOptions& options) {
   if (!options.build.profiles.empty())
     throw Error(ErrorKind::invalid_argument, "parameter 'tenfold.profiles' is not for encoders, which choose their profiles: remove it");
+  if (options.build.pack_tokens != PackTokens::no)
+    throw Error(ErrorKind::invalid_argument, "parameter 'tenfold.pack_tokens' is not for encoders, which never pad: remove it");
   if (options.tune == Tune::background)
     throw Error(ErrorKind::invalid_argument, "parameter 'tenfold.tune' is 'background', expected now or never for an encoder");
   ServedEncoderOptions encoder;

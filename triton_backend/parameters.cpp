@@ -60,11 +60,19 @@ void set_threads(const std::string& value, ServedModelOptions& options) {
   options.build.threads = static_cast<int>(threads);
 }
 
+void set_pack_tokens(const std::string& value, ServedModelOptions& options) {
+  if (value == "no") options.build.pack_tokens = PackTokens::no;
+  else if (value == "where_equal") options.build.pack_tokens = PackTokens::where_equal;
+  else if (value == "with_zeros") options.build.pack_tokens = PackTokens::with_zeros;
+  else refuse("tenfold.pack_tokens", value, "no, where_equal or with_zeros");
+}
+
 void check_device(const std::string& value) {
   if (value != "cpu" && !is_gpu(value)) refuse("tenfold.device", value, "cpu or cuda:N");
 }
 
-const std::vector<std::string> kKnown = {"tenfold.precision", "tenfold.device", "tenfold.profiles", "tenfold.threads", "tenfold.tune"};
+const std::vector<std::string> kKnown = {"tenfold.precision", "tenfold.device", "tenfold.profiles", "tenfold.threads",
+                                         "tenfold.tune",      "tenfold.pack_tokens"};
 
 [[noreturn]] void unknown(const std::string& parameter) {
   std::string list;
@@ -100,6 +108,7 @@ Parameters configure(const std::map<std::string, std::string>& parameters, Serve
     if (name == "tenfold.precision") set_precision(value, options);
     else if (name == "tenfold.tune") set_tune(value, options);
     else if (name == "tenfold.threads") set_threads(value, options);
+    else if (name == "tenfold.pack_tokens") set_pack_tokens(value, options);
     else if (name == "tenfold.profiles") options.build.profiles = parse_profiles(value);
     else if (name == "tenfold.device") check_device(value), own.device = value, options.fallback = false;
     else unknown(name);

@@ -16,8 +16,8 @@ struct Parameters {
 // value that is none. Parameters of other prefixes are somebody else's.
 Parameters configure(const std::map<std::string, std::string>& parameters, ServedModelOptions& options);
 
-// "x:1x16..4x64..8x512,mask:1x16..8x512;..." : for each profile and input least, usual and largest shape, or two of them (the largest
-// is the usual one), or one.
+// "x:1x16..4x64..8x512,mask:1x16..8x512;..." : for each profile and input least, usual and largest shape, or two of
+// them (the largest is the usual one), or one.
 std::vector<OptimizationProfile> parse_profiles(const std::string& text);
 
 }  // namespace tenfold::triton

@@ -1,6 +1,8 @@
-// The part of Triton's C API for backends that this one calls, declared here: names, types and numbers are facts of that API.
+// The part of Triton's C API for backends that this one calls, declared here: names, types and numbers are facts of
+// that API.
 //
-// All functions are of API 1.10 or older, so that one library serves old and new Tritons. newer_api.h looks up the rest.
+// All functions are of API 1.10 or older, so that one library serves old and new Tritons. newer_api.h looks up the
+// rest.
 #pragma once
 
 #include <cstddef>

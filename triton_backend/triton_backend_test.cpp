@@ -1,4 +1,5 @@
-// The backend in a server that is none: what it answers, what it reports, and what it says of wrong configurations and requests.
+// The backend in a server that is none: what it answers, what it reports, and what it says of wrong configurations and
+// requests.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -101,7 +102,7 @@ class TritonBackend : public testing::Test {
   void save(const onnx::ModelProto& model) { std::ofstream(folder_ / "1" / "model.onnx", std::ios::binary) << serialized(model); }
   void configure(json config) {
     config["name"] = "model";
-    config["parameters"]["tenfold.threads"] = {{"string_value", "1"}};
+    if (!config["parameters"].contains("tenfold.threads")) config["parameters"]["tenfold.threads"] = {{"string_value", "1"}};
     model_.config = config.dump();
   }
   std::string load() {
@@ -410,6 +411,9 @@ TEST_F(TritonBackend, WrongConfigurationsAreRefusedByName) {
   };
   refused(parameter("tenfold.precison", "fp16"), "there is no parameter 'tenfold.precison'; did you mean 'tenfold.precision'?");
   refused(parameter("tenfold.precision", "int4"), "parameter 'tenfold.precision' is 'int4', expected fp32, tf32");
+  refused(parameter("tenfold.pack_tokens", "yes"), "parameter 'tenfold.pack_tokens' is 'yes', expected no, where_equal or with_zeros");
+  refused(parameter("tenfold.threads", "-1"), "parameter 'tenfold.threads' is '-1', expected a number from 1 to 256");
+  refused(parameter("tenfold.tune", "later"), "parameter 'tenfold.tune' is 'later', expected now, background or never");
   refused(parameter("tenfold.device", "tpu"), "parameter 'tenfold.device' is 'tpu', expected cpu or cuda:N");
   refused(parameter("tenfold.profiles", "x=1x6"), "parameter 'tenfold.profiles' is 'x=1x6', expected INPUT:");
   json config = batching(8);

@@ -24,7 +24,8 @@ class TritonRequest final : public ServedRequest {
   void take_strings(int output, std::span<const std::int64_t> shape, std::span<const std::string> values) override;
   void finish(const RequestOutcome& outcome) noexcept override;
 
-  // After finish(): reports the times, those of a request that did not run from `start_ns` on, and gives it back to Triton.
+  // After finish(): reports the times, those of a request that did not run from `start_ns` on, and gives it back to
+  // Triton.
   void release(TRITONBACKEND_ModelInstance* instance, std::uint64_t start_ns) noexcept;
 
  private:

@@ -1,7 +1,7 @@
 // A ServedModel of an encoder's folder: texts in, vectors or scores out. It is in the library tenfold-text.
 //
-// Without a classification head it has the input `text` (string[n]) and the output `embedding` (f32[n,width]); with one, the
-// inputs `text` and `text_pair` and the output `scores` (f32[n,labels]).
+// Without a classification head it has the input `text` (string[n]) and the output `embedding` (f32[n,width]); with
+// one, the inputs `text` and `text_pair` and the output `scores` (f32[n,labels]).
 #pragma once
 
 #include "tenfold/encoder.h"

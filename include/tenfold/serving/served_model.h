@@ -28,8 +28,8 @@ struct ServedModelOptions {
   // `max_batch` and `input_shapes`, if these leave no other extent open. `overridable` and `input_defaults` name
   // inputs that requests may leave out. For a plan these fields count: threads, cpu_features, runtime, plug-ins, log.
   BuildConfig build;
-  // Not set: `now` where one engine serves all requests, else `background`, so that a request of new shapes waits for an
-  // untimed build only.
+  // Not set: `now` where one engine serves all requests, else `background`, so that a request of new shapes waits for
+  // an untimed build only.
   std::optional<Tune> tune;
   std::optional<PlanCache> cache;
   // The most rows of a batch. Above 0, the first dim of every input and output counts the requests' rows, and requests
@@ -54,14 +54,14 @@ class TENFOLD_API ServedInstance {
   virtual void run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs = nullptr) noexcept = 0;
 };
 
-// What servers serve. open_served_model() gives one of a file, open_served_encoder() (served_encoder.h) one that takes text.
-// Thread safe.
+// What servers serve. open_served_model() gives one of a file, open_served_encoder() (served_encoder.h) one that takes
+// text. Thread safe.
 class TENFOLD_API ServedModel {
  public:
   virtual ~ServedModel();
   virtual const std::vector<BindingInfo>& bindings() const noexcept = 0;   // as requests see them: inputs, then outputs
-  // The inputs with extents, other than the batch, that nothing fixes. Their shapes choose the engine, for which the first
-  // request of such a shape waits. Empty: one engine, built for the first instance, serves all requests.
+  // The inputs with extents, other than the batch, that nothing fixes. Their shapes choose the engine, for which the
+  // first request of such a shape waits. Empty: one engine, built for the first instance, serves all requests.
   virtual const std::vector<std::string>& open_inputs() const noexcept = 0;
   // The most rows of a batch that the file permits: of a plan, those of its profiles. 0: any number.
   virtual std::int64_t max_rows() const noexcept = 0;

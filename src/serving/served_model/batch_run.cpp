@@ -1,7 +1,7 @@
 // One run: requests' tensors into one context, and its results back to the requests.
 //
-// Tensors are copied once: inputs into the context's own memory behind each other, outputs from there. For a request that
-// runs alone on a CPU nothing is copied: the context reads and writes where the request has its memory.
+// Tensors are copied once: inputs into the context's own memory behind each other, outputs from there. For a request
+// that runs alone on a CPU nothing is copied: the context reads and writes where the request has its memory.
 #include <algorithm>
 #include <cstring>
 
@@ -65,6 +65,7 @@ class GroupRun {
         own(binding);
         continue;
       }
+      check_rows(bindings_[i], shape);
       const std::int64_t bytes = byte_size(bindings_[i].dtype, element_count(shape));
       must(context_.bind(binding, group_[0].request->output_memory(binding, shape, bytes), bytes));
       written_[i] = true;
@@ -141,15 +142,20 @@ class GroupRun {
     must(bind_value(context_, static_cast<int>(i), RuntimeValue(Tensor::strings(input_shape(i), std::move(all)))));
   }
 
+  // Also where the request is alone: whether it works must not depend on others.
+  void check_rows(const BindingInfo& output, const Shape& shape) const {
+    if (batched_ && (shape.empty() || shape[0] != rows_))
+      throw Error(ErrorKind::unsupported, "output '" + output.name + "' has the shape " + text(shape) + " for a batch of " +
+                                              std::to_string(rows_) + " rows, so it cannot be divided among requests: configure a " +
+                                              "batch size of 0");
+  }
+
   void give_output(int binding) {
     const BindingInfo& info = bindings_[static_cast<std::size_t>(binding)];
     const bool strings = info.dtype == DType::string;
     const RuntimeValue value = strings ? bound_value(context_, binding) : RuntimeValue();
     const Shape shape = strings ? value.tensor().shape() : context_.shape(binding);
-    if (batched_ && (shape.empty() || shape[0] != rows_))
-      throw Error(ErrorKind::unsupported, "output '" + info.name + "' has the shape " + text(shape) + " for a batch of " +
-                                              std::to_string(rows_) + " rows, so it cannot be divided among requests: configure a " +
-                                              "batch size of 0");
+    check_rows(info, shape);
     const std::byte* from = strings ? nullptr : static_cast<const std::byte*>(context_.own_memory(binding));
     std::size_t done = 0;
     for (std::size_t r = 0; r < group_.size(); ++r) {
