@@ -141,7 +141,8 @@ def volume(runs, batch, size):
     alone = engine_seconds(engine, (1, *roi), batch) * -(-len(windows) // batch)
     equal = float((results['ours'][0, 0] == results['monai'][0, 0].cpu().numpy()).mean())
     keep('volume', size=size, batch=batch, windows=len(windows), engine_ms=alone * 1e3, ours_ms=times['ours'] * 1e3,
-         beyond=times['ours'] / alone - 1, on_gpu_ms=times['on_gpu'] * 1e3, monai_ms=times['monai'] * 1e3, beside_monai=times['monai'] / times['ours'], equal_labels=equal,
+         beyond=times['ours'] / alone - 1, on_gpu_ms=times['on_gpu'] * 1e3,
+         monai_ms=times['monai'] * 1e3, beside_monai=times['monai'] / times['ours'], equal_labels=equal,
          gib=memory.gib)
 
 
@@ -164,7 +165,8 @@ def classes(runs, batch, size):
 
 NETWORKS = {
     'label-free 256^2': (lambda: nets.UNet(2, 1, 1, channels=(32, 64, 128, 256), strides=(2, 2, 2), num_res_units=2), (1, 256, 256)),
-    'segmentation 64^3': (lambda: nets.DynUNet(3, 1, 2, [3, 3, 3], [1, 2, 2], [2, 2], filters=[16, 32, 64], res_block=True), (1, 64, 64, 64)),
+    'segmentation 64^3': (lambda: nets.DynUNet(3, 1, 2, [3, 3, 3], [1, 2, 2], [2, 2], filters=[16, 32, 64], res_block=True),
+                          (1, 64, 64, 64)),
 }
 
 
@@ -190,7 +192,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--rows', default='volume,classes,networks')
     p.add_argument('--runs', type=int, default=5)
-    p.add_argument('--batch', type=int, default=11, help='a divisor of 1331 windows: torch.compile compiles anew for the rest of others')
+    p.add_argument('--batch', type=int, default=11, help='divides 1331 windows: torch.compile compiles anew for a rest')
     p.add_argument('--size', type=int, default=512)
     p.add_argument('--json')
     a = p.parse_args()
