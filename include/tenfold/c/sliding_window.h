@@ -78,6 +78,7 @@ typedef struct {
   tenfold_read_region_function read;
   void* user;
   const void* gpu_memory;          /* the same in the memory of the engine's GPU; beside `read`; may be null */
+  double overhead;                 /* bytes that `read` needs for itself, for each one that it fills */
 } tenfold_image_source;
 
 /* Where outputs go, counted from 0. */

@@ -1,12 +1,15 @@
 """Flags of a build: those of `tenfold exec`, by the program, and what becomes of wrong ones."""
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
 
-from segment_case import SegmentCase, image, network, np
+from segment_case import SegmentCase, TensorProto, helper, image, network, np
 
 USAGE = 2
+TREE = pathlib.Path(__file__).resolve().parents[3]
 
 
 class Building(SegmentCase):
@@ -72,6 +75,21 @@ class Building(SegmentCase):
         self.difference(f'--dumpPasses={self.path("passes")}', f'--timingCacheFile={self.path("times")}')
         self.assertTrue(any('import' in name for name in os.listdir(self.path('passes'))))
         self.assertTrue(os.path.exists(self.path('times')))
+
+    @unittest.skipUnless(shutil.which('cc'), 'no C compiler for the plug-in of examples/')
+    def test_plugins(self):
+        library = self.path('snake.so')
+        subprocess.run(['cc', '-shared', '-fPIC', '-O1', f'-I{TREE / "include"}', TREE / 'examples' / 'plugin.c', '-o', library, '-lm'],
+                       check=True)
+        node = helper.make_node('Snake', ['x'], ['y'], domain='com.example', alpha=1.0)
+        extents = ['n', 2, 8, 8, 6]
+        graph = helper.make_graph([node], 'g', [helper.make_tensor_value_info('x', TensorProto.FLOAT, extents)],
+                                  [helper.make_tensor_value_info('y', TensorProto.FLOAT, extents)])
+        opsets = [helper.make_opsetid('', 21), helper.make_opsetid('com.example', 1)]
+        model = self.save_model('snake.onnx', helper.make_model(graph, opset_imports=opsets, ir_version=10))
+        self.assertIn("there is no operator 'Snake'", self.program(models=[model]).stderr)
+        self.expected = self.array + np.sin(self.array) ** 2
+        self.assertLess(self.difference(f'--plugins={library}', models=[model]), 1e-6)
 
     def test_wrong_values_are_refused_before_python_starts(self):
         nowhere = {'TENFOLD_PYTHON': '/no/such/python'}

@@ -104,4 +104,4 @@ class SegmentCase(Case):
         return subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
-__all__ = ['ROI', 'SegmentCase', 'TensorProto', 'image', 'network', 'np', 'numpy_helper', 'sha256']
+__all__ = ['ROI', 'SegmentCase', 'TensorProto', 'helper', 'image', 'network', 'np', 'numpy_helper', 'sha256']

@@ -26,15 +26,15 @@ def images_in(path: str) -> list[str]:
 def decode(path: str) -> np.ndarray:
     """(y, x) or (c, y, x), in the file's own type: 16 bits stay 16 bits."""
     if path.lower().endswith(('.tif', '.tiff')):
-        found = np.asarray(need('tifffile', path).imread(path))
+        frame = np.asarray(need('tifffile', path).imread(path))
     else:
         with need('PIL.Image', path).open(path) as image:
             if image.mode in ('P', 'CMYK', 'YCbCr'):
                 image = image.convert('RGB')
-            found = np.asarray(image)
-    if found.ndim not in (2, 3):
-        refuse(path, f'a frame of shape {list(found.shape)}', 'expected one image in each file; open a stack by itself')
-    return found if found.ndim == 2 or found.shape[-1] > 4 else found.transpose(2, 0, 1)
+            frame = np.asarray(image)
+    if frame.ndim not in (2, 3):
+        refuse(path, f'a frame of shape {list(frame.shape)}', 'expected one image in each file; open a stack by itself')
+    return frame if frame.ndim == 2 or frame.shape[-1] > 4 else frame.transpose(2, 0, 1)
 
 
 class Frames:

@@ -85,8 +85,8 @@ class _Layout:
                      for plane in planes)
         light = (luma.astype(np.float32) - 16) * (255 / 219)
         red, blue = red * (255 / 224), blue * (255 / 224)
-        found = np.stack([light + 1.402 * red, light - 0.344136 * blue - 0.714136 * red, light + 1.772 * blue])
-        return np.clip(np.rint(found), 0, 255).astype(np.uint8)
+        rgb = np.stack([light + 1.402 * red, light - 0.344136 * blue - 0.714136 * red, light + 1.772 * blue])
+        return np.clip(np.rint(rgb), 0, 255).astype(np.uint8)
 
 
 def open_frames(stream: BinaryIO | None = None, shape: tuple[int, ...] | None = None, dtype: Any = None) -> FrameReader:

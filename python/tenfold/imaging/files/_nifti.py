@@ -79,24 +79,24 @@ def header_of(target: Target) -> tuple[Any, str]:
 
 
 def _set_places(header: Any, target: Target, axes: str) -> None:
-    given = target.metadata
+    metadata = target.metadata
     names = {value: name for name, value in LENGTHS.items()}
-    length = next((given.units[axis] for axis in 'xyz' if axis in given.units), None)
+    length = next((metadata.units[axis] for axis in 'xyz' if axis in metadata.units), None)
     unit = None if length is None else length if length in names else 'micrometer'
-    factor = {axis: METERS[given.units[axis]] / METERS[unit] if unit and given.units.get(axis) in METERS else 1.0 for axis in 'xyz'}
-    if given.affine is not None:
-        affine = np.diag([factor['x']] * 3 + [1.0]) @ given.affine
+    factor = {axis: METERS[metadata.units[axis]] / METERS[unit] if unit and metadata.units.get(axis) in METERS else 1.0 for axis in 'xyz'}
+    if metadata.affine is not None:
+        affine = np.diag([factor['x']] * 3 + [1.0]) @ metadata.affine
     else:
-        affine = np.diag([given.spacing.get(axis, 1.0) * factor[axis] for axis in 'xyz'] + [1.0])
-        affine[:3, 3] = [given.origin.get(axis, 0.0) * factor[axis] for axis in 'xyz']
+        affine = np.diag([metadata.spacing.get(axis, 1.0) * factor[axis] for axis in 'xyz'] + [1.0])
+        affine[:3, 3] = [metadata.origin.get(axis, 0.0) * factor[axis] for axis in 'xyz']
     lengths = np.sqrt((affine[:3, :3] ** 2).sum(axis=0))
-    zooms = {**dict(zip('xyz', lengths)), 't': given.spacing.get('t', 1.0), 'c': 1.0}
+    zooms = {**dict(zip('xyz', lengths)), 't': metadata.spacing.get('t', 1.0), 'c': 1.0}
     header.set_zooms([zooms[axis] for axis in axes])
-    like = given.header is not None
+    like = metadata.header is not None
     header.set_sform(affine, code=int(header['sform_code']) or 2 if like else 2)
     header.set_qform(affine, code=int(header['qform_code']) if like else 1, strip_shears=True)
     times = {value: name for name, value in TIMES.items()}
-    header.set_xyzt_units(names.get(unit or ''), times.get(given.units.get('t', '')))
+    header.set_xyzt_units(names.get(unit or ''), times.get(metadata.units.get('t', '')))
 
 
 def front_of(header: Any) -> bytes:
@@ -117,8 +117,8 @@ class NiftiWriter(RawWriter):
         self.resumed = target.resume and os.path.exists(target.partial)
         if self.resumed:
             with open(target.partial, 'rb') as file:
-                found = file.read(len(front))
-            check_partial(target.partial, {'header': found}, {'header': front})
+                present = file.read(len(front))
+            check_partial(target.partial, {'header': present}, {'header': front})
             self.raw.check_size()
         else:
             self.raw.create(front)

@@ -13,95 +13,97 @@ TYPES = {'t': 'time', 'c': 'channel', 'z': 'space', 'y': 'space', 'x': 'space'}
 
 
 def multiscales_in(attributes: dict[str, Any], path: str) -> list[dict[str, Any]]:
-    found = attributes['multiscales']
-    if not isinstance(found, list) or not found or not all(isinstance(one, dict) and one.get('datasets') for one in found):
+    multiscales = attributes['multiscales']
+    valid = isinstance(multiscales, list) and all(isinstance(one, dict) and one.get('datasets') for one in multiscales)
+    if not valid or not multiscales:
         refuse(path, '"multiscales" of its attributes has no datasets', 'expected OME-Zarr of version 0.1 to 0.5')
-    return found
+    return multiscales
 
 
-def axes_in(said: dict[str, Any], ndim: int) -> str | None:
-    axes = said.get('axes')
+def axes_in(multiscale: dict[str, Any], ndim: int) -> str | None:
+    axes = multiscale.get('axes')
     if axes is None:   # versions 0.1 and 0.2
         return 'tczyx' if ndim == 5 else None
     names = [axis.get('name') if isinstance(axis, dict) else axis for axis in axes]
     kinds = [axis.get('type') if isinstance(axis, dict) else None for axis in axes]
-    found = [next((letter for letter in 'tc' if TYPES[letter] == kind), str(name).lower()) for name, kind in zip(names, kinds)]
-    return ''.join(found) if set(found) <= set(TYPES) and len(found) == ndim else None
+    letters = [next((letter for letter in 'tc' if TYPES[letter] == kind), str(name).lower()) for name, kind in zip(names, kinds)]
+    return ''.join(letters) if set(letters) <= set(TYPES) and len(letters) == ndim else None
 
 
-def metadata_in(said: dict[str, Any], dataset: dict[str, Any], axes: str | None, attributes: dict[str, Any]) -> Metadata:
-    found = Metadata()
+def metadata_in(multiscale: dict[str, Any], dataset: dict[str, Any], axes: str | None, attributes: dict[str, Any]) -> Metadata:
+    metadata = Metadata()
     if axes is None:
-        return found
+        return metadata
     scale, translation = np.ones(len(axes)), np.zeros(len(axes))
-    given = False
-    for step in (*(dataset.get('coordinateTransformations') or ()), *(said.get('coordinateTransformations') or ())):
+    scaled = False
+    for step in (*(dataset.get('coordinateTransformations') or ()), *(multiscale.get('coordinateTransformations') or ())):
         if step.get('type') == 'scale' and len(step.get('scale', ())) == len(axes):
-            scale, translation, given = scale * step['scale'], translation * step['scale'], True
+            scale, translation, scaled = scale * step['scale'], translation * step['scale'], True
         elif step.get('type') == 'translation' and len(step.get('translation', ())) == len(axes):
             translation = translation + step['translation']
     for place, axis in enumerate(axes):
-        if axis != 'c' and given:
-            found.spacing[axis] = float(scale[place])
+        if axis != 'c' and scaled:
+            metadata.spacing[axis] = float(scale[place])
             if translation[place]:
-                found.origin[axis] = float(translation[place])
-        axis_said = (said.get('axes') or [None] * len(axes))[place]
-        unit = unit_name(axis_said.get('unit')) if isinstance(axis_said, dict) else None
+                metadata.origin[axis] = float(translation[place])
+        axis_entry = (multiscale.get('axes') or [None] * len(axes))[place]
+        unit = unit_name(axis_entry.get('unit')) if isinstance(axis_entry, dict) else None
         if unit:
-            found.units[axis] = unit
+            metadata.units[axis] = unit
     names = [channel.get('label') for channel in (attributes.get('omero') or {}).get('channels', []) if isinstance(channel, dict)]
-    found.channels = [str(name) for name in names] if names and all(names) else None
-    return found
+    metadata.channels = [str(name) for name in names] if names and all(names) else None
+    return metadata
 
 
 def ours_in(attributes: Any) -> Metadata:
     """What a plain array of ours, or an image with an affine, has under our name."""
-    said = attributes.get(OURS)
-    if not isinstance(said, dict):
+    stored = attributes.get(OURS)
+    if not isinstance(stored, dict):
         return Metadata()
-    affine = np.array(said['affine'], float) if said.get('affine') is not None else None
-    return Metadata(dict(said.get('spacing', {})), dict(said.get('origin', {})), dict(said.get('units', {})),
-                    affine if affine is not None and affine.shape == (4, 4) else None, said.get('channels'))
+    affine = np.array(stored['affine'], float) if stored.get('affine') is not None else None
+    return Metadata(dict(stored.get('spacing', {})), dict(stored.get('origin', {})), dict(stored.get('units', {})),
+                    affine if affine is not None and affine.shape == (4, 4) else None, stored.get('channels'))
 
 
-def ours_of(given: Metadata) -> dict[str, Any]:
-    said = {'spacing': given.spacing, 'origin': given.origin, 'units': given.units, 'channels': given.channels,
-            'affine': None if given.affine is None else np.asarray(given.affine, float).tolist()}
-    return {name: value for name, value in said.items() if value}
+def ours_of(metadata: Metadata) -> dict[str, Any]:
+    stored = {'spacing': metadata.spacing, 'origin': metadata.origin, 'units': metadata.units, 'channels': metadata.channels,
+              'affine': None if metadata.affine is None else np.asarray(metadata.affine, float).tolist()}
+    return {name: value for name, value in stored.items() if value}
 
 
-def transformations(given: Metadata, axes: str, ratios: dict[str, float]) -> list[dict[str, Any]]:
-    """Of a level whose voxels are `ratios` times as long as those of the image; `given` is of the image."""
-    there = given.resampled(ratios)
+def transformations(metadata: Metadata, axes: str, ratios: dict[str, float]) -> list[dict[str, Any]]:
+    """Of a level whose voxels are `ratios` times as long as those of the image; `metadata` is of the image."""
+    there = metadata.resampled(ratios)
     scale = [there.spacing.get(axis, ratios.get(axis, 1.0)) for axis in axes]
-    translation = [there.origin.get(axis, 0.0 if axis in given.spacing else (ratios.get(axis, 1.0) - 1) / 2) for axis in axes]
-    found: list[dict[str, Any]] = [{'type': 'scale', 'scale': [float(one) for one in scale]}]
+    translation = [there.origin.get(axis, 0.0 if axis in metadata.spacing else (ratios.get(axis, 1.0) - 1) / 2) for axis in axes]
+    steps: list[dict[str, Any]] = [{'type': 'scale', 'scale': [float(one) for one in scale]}]
     if any(translation):
-        found.append({'type': 'translation', 'translation': [float(one) for one in translation]})
-    return found
+        steps.append({'type': 'translation', 'translation': [float(one) for one in translation]})
+    return steps
 
 
-def image_attributes(name: str, given: Metadata, axes: str, levels: list[tuple[str, list[dict[str, Any]]]], version: str,
+def image_attributes(name: str, metadata: Metadata, axes: str, levels: list[tuple[str, list[dict[str, Any]]]], version: str,
                      dtype: np.dtype[Any], label_of: str | None) -> dict[str, Any]:
     """The attributes of the group: `levels` are (path, transformations)."""
-    described = [{'name': axis, 'type': TYPES[axis], **({'unit': given.units[axis]} if axis in given.units and axis != 'c' else {})}
+    described = [{'name': axis, 'type': TYPES[axis], **({'unit': metadata.units[axis]} if axis in metadata.units and axis != 'c' else {})}
                  for axis in axes]
     multiscale: dict[str, Any] = {'name': name, 'axes': described,
                                   'datasets': [{'path': path, 'coordinateTransformations': steps} for path, steps in levels],
                                   'type': 'nearest' if dtype.kind in 'bui' else 'mean'}
-    said: dict[str, Any] = {'multiscales': [multiscale]}
-    if given.channels and 'c' in axes:
+    attributes: dict[str, Any] = {'multiscales': [multiscale]}
+    if metadata.channels and 'c' in axes:
         top = float(np.iinfo(dtype).max) if dtype.kind in 'ui' else 1.0
         window = {'start': 0.0, 'end': top, 'min': 0.0, 'max': top}
-        said['omero'] = {'channels': [{'label': name, 'color': 'FFFFFF', 'active': True, 'window': window} for name in given.channels]}
+        shown = [{'label': name, 'color': 'FFFFFF', 'active': True, 'window': window} for name in metadata.channels]
+        attributes['omero'] = {'channels': shown}
     if label_of:
-        said['image-label'] = {'source': {'image': label_of}}
+        attributes['image-label'] = {'source': {'image': label_of}}
     if version == '0.5':
-        found = {'ome': {'version': version, **said}}
+        group = {'ome': {'version': version, **attributes}}
     else:
-        for part in (multiscale, said.get('image-label', {}), said.get('omero', {})):
+        for part in (multiscale, attributes.get('image-label', {}), attributes.get('omero', {})):
             if part:
                 part['version'] = version
-        found = said
-    ours = {key: value for key, value in ours_of(given).items() if key == 'affine'}
-    return {**found, **({OURS: ours} if ours else {})}
+        group = attributes
+    ours = {key: value for key, value in ours_of(metadata).items() if key == 'affine'}
+    return {**group, **({OURS: ours} if ours else {})}

@@ -32,14 +32,14 @@ def open_source(path_or_array: Any, *, axes: str | None = None, channel: Any = N
                             'expected a path, or an array with shape, dtype and slices')
         return Source(open_array(path_or_array), axes, channel, time, order)
     path = os.fspath(path_or_array)
-    found = format_to_read(path) if format is None else by_name(format, path)
-    if (level or scene) and not found.leveled:
-        refuse_argument(path, f'level={level}, scene={scene}, and {found.name} has one level and one scene', 'leave both out')
-    assert found.open is not None
+    form = format_to_read(path) if format is None else by_name(format, path)
+    if (level or scene) and not form.leveled:
+        refuse_argument(path, f'level={level}, scene={scene}, and {form.name} has one level and one scene', 'leave both out')
+    assert form.open is not None
     try:
-        stored = found.open(path, level, scene)
+        stored = form.open(path, level, scene)
     except OSError as error:
-        unreadable(path, f'opening it as {found.name}', error)
+        unreadable(path, f'opening it as {form.name}', error)
     try:
         return Source(stored, axes, channel, time, order)
     except BaseException:
@@ -62,12 +62,12 @@ def open_sink(path: Any, shape: Any, dtype: Any, *, axes: str, like: Source | Me
     target = Target(name, shape, dtype, axes, metadata, compress, pieces(chunks), pieces(shards), resume)
     if is_array(path):
         return Sink(target, create_array(path, target))
-    found = format_to_write(name) if format is None else by_name(format, name)
-    if found.create is None:
+    form = format_to_write(name) if format is None else by_name(format, name)
+    if form.create is None:
         refuse_argument(name, f'format={format!r} is read only', 'write another format')
     check_place(name, like, overwrite)
     try:
-        return Sink(target, found.create(target))
+        return Sink(target, form.create(target))
     except OSError as error:
         unwritable(name, 'creating the output', error)
 
@@ -82,10 +82,10 @@ def metadata_like(like: Source | Metadata | None, axes: str, shape: tuple[int, .
     if isinstance(like, Metadata):
         return like.along(axes)
     there = dict(zip(like.axes, like.shape))
-    found = like.metadata.along(axes)
-    if found.channels and there.get('c') != dict(zip(axes, shape)).get('c'):
-        found = replace(found, channels=None)
-    return found.resampled({axis: there[axis] / extent for axis, extent in zip(axes, shape) if axis in 'zyx' and axis in there})
+    metadata = like.metadata.along(axes)
+    if metadata.channels and there.get('c') != dict(zip(axes, shape)).get('c'):
+        metadata = replace(metadata, channels=None)
+    return metadata.resampled({axis: there[axis] / extent for axis, extent in zip(axes, shape) if axis in 'zyx' and axis in there})
 
 
 def check_place(path: str, like: Source | Metadata | None, overwrite: bool) -> None:

@@ -114,27 +114,27 @@ class Source:
     def _read_channels(self, parts: list[slice], start: int, stop: int) -> np.ndarray:
         """Of a list of channels that do not lie beside each other, each by itself: reading what lies between could be the whole file."""
         at = self._own.index('c')
-        found = [self._read((*parts[:at], slice(one, one + 1), *parts[at + 1:])) for one in (self._channels or [])[start:stop]]
-        return self._ordered(np.concatenate(found, axis=at))
+        regions = [self._read((*parts[:at], slice(one, one + 1), *parts[at + 1:])) for one in (self._channels or [])[start:stop]]
+        return self._ordered(np.concatenate(regions, axis=at))
 
     def _read(self, parts: tuple[slice, ...]) -> np.ndarray:
         try:
-            found = np.asarray(self._stored.read(parts))
+            region = np.asarray(self._stored.read(parts))
         except Exception as error:
             region = ', '.join(f'{letter} {part.start}:{part.stop}' for letter, part in zip(self._own, parts))
             unreadable(self.path, f'reading {region}', error)
         expected = tuple(part.stop - part.start for part in parts)
-        if found.shape != expected:
-            refuse(self.path, f'asked for a region of {list(expected)}, it gave {list(found.shape)}',
+        if region.shape != expected:
+            refuse(self.path, f'asked for a region of {list(expected)}, it gave {list(region.shape)}',
                    'a source gives what slices select, with every axis kept: mend its __getitem__, or whatever cut the file')
-        if found.dtype.newbyteorder('=') != self.dtype:
-            refuse(self.path, f'it says that it holds {self.dtype}, and gave {found.dtype}', "mend the source's dtype")
-        return found
+        if region.dtype.newbyteorder('=') != self.dtype:
+            refuse(self.path, f'it says that it holds {self.dtype}, and gave {region.dtype}', "mend the source's dtype")
+        return region
 
-    def _ordered(self, found: np.ndarray) -> np.ndarray:
+    def _ordered(self, region: np.ndarray) -> np.ndarray:
         left = [letter for letter in self._own if letter not in self._dropped]
-        found = found.reshape([extent for extent, letter in zip(found.shape, self._own) if letter not in self._dropped])
-        return np.ascontiguousarray(found.transpose([left.index(letter) for letter in self.axes]), dtype=self.dtype)
+        region = region.reshape([extent for extent, letter in zip(region.shape, self._own) if letter not in self._dropped])
+        return np.ascontiguousarray(region.transpose([left.index(letter) for letter in self.axes]), dtype=self.dtype)
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -13,16 +13,16 @@ from tenfold.imaging.files._tiff_metadata import metadata_of
 @contextlib.contextmanager
 def complaints() -> Iterator[list[str]]:
     """What tifffile only logs: it reads the pages of a cut file that are left, and calls them the whole."""
-    said: list[str] = []
+    messages: list[str] = []
 
     class Collect(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            said.append(record.getMessage())
+            messages.append(record.getMessage())
     logger, handler = logging.getLogger('tifffile'), Collect(logging.WARNING)
     logger.addHandler(handler)
     passes, logger.propagate = logger.propagate, False
     try:
-        yield said
+        yield messages
     finally:
         logger.removeHandler(handler)
         logger.propagate = passes
@@ -36,13 +36,13 @@ def open_tiff(path: str, level: int, scene: int) -> Stored:
     need('imagecodecs', path)   # for LZW, JPEG, Zstandard; tifffile finds it by itself, and says little where it is not there
     file = None
     try:
-        with complaints() as said:
+        with complaints() as messages:
             file = tifffile.TiffFile(path)
             series = pick(path, file.series, scene, 'scene', 'scenes')
             levels = list(series.levels)
             picked = pick(path, levels, level, 'level', 'levels of the pyramid')
             check_whole(path, picked, file.filehandle.size)
-        cut = next((line for line in said if any(word in line for word in CUT)), None)
+        cut = next((line for line in messages if any(word in line for word in CUT)), None)
         if cut:
             refuse(path, f'cut or damaged: {cut}', 'copy it again')
         # Of images of one pixel tifffile's view by chunks cannot be read; as a whole they are a number a page.
@@ -58,10 +58,10 @@ def open_tiff(path: str, level: int, scene: int) -> Stored:
     return Stored(path, array.shape, array.dtype, lambda parts: array[parts], axes, chunks, metadata.resampled(ratios), file.close)
 
 
-def pick(path: str, found: Any, index: int, name: str, plural: str) -> Any:
-    if not 0 <= index < len(found):
-        refuse_argument(path, f'{name}={index}, it has {len(found)} {plural}', f'give a number from 0 to {len(found) - 1}')
-    return found[index]
+def pick(path: str, entries: Any, index: int, name: str, plural: str) -> Any:
+    if not 0 <= index < len(entries):
+        refuse_argument(path, f'{name}={index}, it has {len(entries)} {plural}', f'give a number from 0 to {len(entries) - 1}')
+    return entries[index]
 
 
 def check_whole(path: str, series: Any, size: int) -> None:
@@ -76,11 +76,11 @@ def check_whole(path: str, series: Any, size: int) -> None:
 
 def letters(axes: str, shape: tuple[int, ...], path: str) -> str | None:
     """tifffile's letters as ours: samples of a pixel are channels; pages of which nothing is known are z, or time. None: not all fit."""
-    found = axes.lower()
+    ours = axes.lower()
     for unknown in 'siqr':
-        for _ in range(found.count(unknown)):
-            free = [axis for axis in ('c' if unknown == 's' else 'zt') if axis not in found]
+        for _ in range(ours.count(unknown)):
+            free = [axis for axis in ('c' if unknown == 's' else 'zt') if axis not in ours]
             if not free:
                 return None
-            found = found.replace(unknown, free[0], 1)
-    return found if set(found) <= set('tczyx') and len(set(found)) == len(found) else None
+            ours = ours.replace(unknown, free[0], 1)
+    return ours if set(ours) <= set('tczyx') and len(set(ours)) == len(ours) else None

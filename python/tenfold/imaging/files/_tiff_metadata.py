@@ -15,13 +15,13 @@ def metadata_of(file: Any, series: Any, scene: int, axes: str | None) -> Metadat
         return from_imagej(file.imagej_metadata, file.pages[0])
     shaped = next(iter(file.shaped_metadata or ()), None) or {}
     spacing, origin, units = (dict(given) if isinstance(given := shaped.get(name), dict) else {} for name in ('spacing', 'origin', 'units'))
-    found = Metadata(spacing, origin, units, channels=shaped.get('channels'))
+    metadata = Metadata(spacing, origin, units, channels=shaped.get('channels'))
     page = file.pages[0]
     unit = page.tags.get('ResolutionUnit')
     if not spacing and unit and int(unit.value) == 3:
-        found.spacing = {axis: step for axis in 'xy' if (step := resolution(page, f'{axis.upper()}Resolution'))}
-        found.units = {axis: 'centimeter' for axis in found.spacing}   # inches are left out: 72 of them are nearly always a default
-    return found
+        metadata.spacing = {axis: step for axis in 'xy' if (step := resolution(page, f'{axis.upper()}Resolution'))}
+        metadata.units = {axis: 'centimeter' for axis in metadata.spacing}   # inches are left out: 72 of them are nearly always a default
+    return metadata
 
 
 def resolution(page: Any, tag: str) -> float | None:
@@ -32,49 +32,51 @@ def resolution(page: Any, tag: str) -> float | None:
 
 
 def from_ome(text: str, scene: int) -> Metadata:
-    found = Metadata()
+    metadata = Metadata()
     root = ElementTree.fromstring(text)
     space = root.tag.partition('}')[0] + '}' if root.tag.startswith('{') else ''
     pixels = [image.find(f'{space}Pixels') for image in root.iter(f'{space}Image')]
     if scene >= len(pixels) or pixels[scene] is None:
-        return found
-    said = pixels[scene]
-    assert said is not None
+        return metadata
+    element = pixels[scene]
+    assert element is not None
     for axis in 'xyzt':
         name = 'TimeIncrement' if axis == 't' else f'PhysicalSize{axis.upper()}'
-        value = number(said.get(name))
+        value = number(element.get(name))
         if value:
-            found.spacing[axis] = value
-            found.units[axis] = unit_name(said.get(name + 'Unit')) or ('second' if axis == 't' else 'micrometer')   # the schema's defaults
-    names = [channel.get('Name') for channel in said.iter(f'{space}Channel')]
+            metadata.spacing[axis] = value
+            usual = 'second' if axis == 't' else 'micrometer'   # the schema's defaults
+            metadata.units[axis] = unit_name(element.get(name + 'Unit')) or usual
+    names = [channel.get('Name') for channel in element.iter(f'{space}Channel')]
     if names and all(names):
-        found.channels = [str(name) for name in names]
-    plane = said.find(f'{space}Plane')
+        metadata.channels = [str(name) for name in names]
+    plane = element.find(f'{space}Plane')
     for axis in 'xyz':
         value = number(plane.get(f'Position{axis.upper()}')) if plane is not None else None
         if value is not None:
-            found.origin[axis] = value
-    return found
+            metadata.origin[axis] = value
+    return metadata
 
 
-def from_imagej(said: dict[str, Any], page: Any) -> Metadata:
-    found = Metadata()
-    unit = unit_name(said.get('unit'))
-    for axis, step in (('x', resolution(page, 'XResolution')), ('y', resolution(page, 'YResolution')), ('z', number(said.get('spacing')))):
+def from_imagej(description: dict[str, Any], page: Any) -> Metadata:
+    metadata = Metadata()
+    unit = unit_name(description.get('unit'))
+    steps = {'x': resolution(page, 'XResolution'), 'y': resolution(page, 'YResolution'), 'z': number(description.get('spacing'))}
+    for axis, step in steps.items():
         if step:
-            found.spacing[axis] = step
+            metadata.spacing[axis] = step
             if unit:
-                found.units[axis] = unit_name(said.get(f'{axis}unit')) or unit
-            pixel = number(said.get(f'{axis}origin'))   # the index at which ImageJ counts from zero
+                metadata.units[axis] = unit_name(description.get(f'{axis}unit')) or unit
+            pixel = number(description.get(f'{axis}origin'))   # the index at which ImageJ counts from zero
             if pixel is not None:
-                found.origin[axis] = -pixel * step
-    interval = number(said.get('finterval'))
+                metadata.origin[axis] = -pixel * step
+    interval = number(description.get('finterval'))
     if interval:
-        found.spacing['t'], found.units['t'] = interval, unit_name(said.get('tunit')) or 'second'
-    labels = said.get('Labels')
-    if isinstance(labels, list) and labels and len(labels) == said.get('channels'):
-        found.channels = [str(label) for label in labels]
-    return found
+        metadata.spacing['t'], metadata.units['t'] = interval, unit_name(description.get('tunit')) or 'second'
+    labels = description.get('Labels')
+    if isinstance(labels, list) and labels and len(labels) == description.get('channels'):
+        metadata.channels = [str(label) for label in labels]
+    return metadata
 
 
 def number(text: Any) -> float | None:

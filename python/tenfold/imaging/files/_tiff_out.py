@@ -25,35 +25,35 @@ CLASSIC_LIMIT = (1 << 32) - (1 << 25)   # offsets have 32 bits; tifffile leaves 
 def create_tiff(target: Target) -> Writer:
     """Plain TIFF: axes, spacing, origin and units as JSON in its description, as tifffile has them."""
     axes = target.axes if target.axes.endswith('yx') else ''.join(axis for axis in OME_AXES if axis in target.axes)
-    given = target.metadata
-    said = {'axes': axes.upper(), 'spacing': given.spacing, 'origin': given.origin, 'units': given.units}
-    if given.channels:
-        said['channels'] = given.channels
-    return staged(target, axes, {'metadata': said, **resolution(target)})
+    metadata = target.metadata
+    tags = {'axes': axes.upper(), 'spacing': metadata.spacing, 'origin': metadata.origin, 'units': metadata.units}
+    if metadata.channels:
+        tags['channels'] = metadata.channels
+    return staged(target, axes, {'metadata': tags, **resolution(target)})
 
 
 def create_ome_tiff(target: Target) -> Writer:
     if target.dtype.name not in OME_TYPES:
         refuse_argument(target.path, f'OME-TIFF has no type for {target.dtype}', f'convert to one of {", ".join(OME_TYPES)}')
-    given = target.metadata
-    said: dict[str, Any] = {'axes': OME_AXES.upper()}
+    metadata = target.metadata
+    tags: dict[str, Any] = {'axes': OME_AXES.upper()}
     for axis in 'xyz':
-        if axis in given.spacing:
-            said[f'PhysicalSize{axis.upper()}'] = given.spacing[axis]
-            if axis in given.units:
-                said[f'PhysicalSize{axis.upper()}Unit'] = SHORT[given.units[axis]]
-    if 't' in given.spacing:
-        said['TimeIncrement'] = given.spacing['t']
-        said['TimeIncrementUnit'] = SHORT[given.units.get('t', 'second')]
-    if given.channels:
-        said['Channel'] = {'Name': given.channels}
-    if given.origin:
+        if axis in metadata.spacing:
+            tags[f'PhysicalSize{axis.upper()}'] = metadata.spacing[axis]
+            if axis in metadata.units:
+                tags[f'PhysicalSize{axis.upper()}Unit'] = SHORT[metadata.units[axis]]
+    if 't' in metadata.spacing:
+        tags['TimeIncrement'] = metadata.spacing['t']
+        tags['TimeIncrementUnit'] = SHORT[metadata.units.get('t', 'second')]
+    if metadata.channels:
+        tags['Channel'] = {'Name': metadata.channels}
+    if metadata.origin:
         planes = int(np.prod(target.in_order('tcz')))
-        said['Plane'] = {f'Position{axis.upper()}': [given.origin[axis]] * planes for axis in 'xyz' if axis in given.origin}
+        tags['Plane'] = {f'Position{axis.upper()}': [metadata.origin[axis]] * planes for axis in 'xyz' if axis in metadata.origin}
         for axis in 'xyz':
-            if axis in given.origin and axis in given.units:
-                said['Plane'][f'Position{axis.upper()}Unit'] = [SHORT[given.units[axis]]] * planes
-    return staged(target, OME_AXES, {'metadata': said}, ome=True)
+            if axis in metadata.origin and axis in metadata.units:
+                tags['Plane'][f'Position{axis.upper()}Unit'] = [SHORT[metadata.units[axis]]] * planes
+    return staged(target, OME_AXES, {'metadata': tags}, ome=True)
 
 
 def create_imagej(target: Target) -> Writer:
@@ -64,20 +64,20 @@ def create_imagej(target: Target) -> Writer:
         refuse_argument(target.path, f'{size_of(target):,} bytes, ImageJ reads up to 4 GiB', 'write .ome.tif')
     if target.compress not in (None, 'none'):
         refuse_option(target, 'compress', target.compress, 'write .ome.tif or plain .tif')
-    given = target.metadata
+    metadata = target.metadata
     # Of an image one pixel wide tifffile would take X for the samples of a pixel, so that these are named.
-    said: dict[str, Any] = {'axes': IMAGEJ_AXES.upper() + ('S' if target.extent('x') == 1 else '')}
-    if 'z' in given.spacing:
-        said['spacing'] = given.spacing['z']
-    unit = next((given.units[axis] for axis in 'xyz' if axis in given.units), None)
+    tags: dict[str, Any] = {'axes': IMAGEJ_AXES.upper() + ('S' if target.extent('x') == 1 else '')}
+    if 'z' in metadata.spacing:
+        tags['spacing'] = metadata.spacing['z']
+    unit = next((metadata.units[axis] for axis in 'xyz' if axis in metadata.units), None)
     if unit:
-        said['unit'] = {'micrometer': 'micron'}.get(unit, SHORT.get(unit, unit))   # ASCII, as ImageJ spells it
+        tags['unit'] = {'micrometer': 'micron'}.get(unit, SHORT.get(unit, unit))   # ASCII, as ImageJ spells it
     for axis in 'xyz':
-        if axis in given.origin and given.spacing.get(axis):
-            said[f'{axis}origin'] = -given.origin[axis] / given.spacing[axis]
-    if 't' in given.spacing:
-        said['finterval'] = given.spacing['t']
-    return staged(target, IMAGEJ_AXES, {'metadata': said, **resolution(target)}, imagej=True)
+        if axis in metadata.origin and metadata.spacing.get(axis):
+            tags[f'{axis}origin'] = -metadata.origin[axis] / metadata.spacing[axis]
+    if 't' in metadata.spacing:
+        tags['finterval'] = metadata.spacing['t']
+    return staged(target, IMAGEJ_AXES, {'metadata': tags, **resolution(target)}, imagej=True)
 
 
 def resolution(target: Target) -> dict[str, Any]:
@@ -126,17 +126,17 @@ def staged(target: Target, axes: str, options: dict[str, Any], **kind: Any) -> W
 
 
 def digest_of(raw: RawFile) -> str:
-    found = hashlib.md5(usedforsecurity=False)
+    digest = hashlib.md5(usedforsecurity=False)
     with open(raw.path, 'rb') as file:
         while piece := file.read(1 << 22):
-            found.update(piece)
-    return found.hexdigest()
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def planes(raw: RawFile, dtype: np.dtype[Any]) -> Iterator[np.ndarray]:
     for index in np.ndindex(raw.shape[:-2]):
-        found = raw.read((*(slice(i, i + 1) for i in index), slice(None), slice(None)))
-        yield found.reshape(raw.shape[-2:]).astype(dtype, copy=False)
+        plane = raw.read((*(slice(i, i + 1) for i in index), slice(None), slice(None)))
+        yield plane.reshape(raw.shape[-2:]).astype(dtype, copy=False)
 
 
 def tiles(plane: np.ndarray, tile: tuple[int, int]) -> Iterator[np.ndarray]:

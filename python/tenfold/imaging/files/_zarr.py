@@ -90,8 +90,8 @@ def from_multiscales(path: str, group: Any, zarr: Any, attributes: dict[str, Any
     multiscales = multiscales_in(attributes, path)
     if not 0 <= scene < len(multiscales):
         refuse_argument(path, f'scene={scene}, it has {len(multiscales)} images', f'give a number from 0 to {len(multiscales) - 1}')
-    said = multiscales[scene]
-    datasets = said['datasets']
+    multiscale = multiscales[scene]
+    datasets = multiscale['datasets']
     if not 0 <= level < len(datasets):
         refuse_argument(path, f'level={level}, its pyramid has {len(datasets)} levels', f'give a number from 0 to {len(datasets) - 1}')
     name = datasets[level].get('path')
@@ -101,8 +101,8 @@ def from_multiscales(path: str, group: Any, zarr: Any, attributes: dict[str, Any
         refuse(path, f'"multiscales" names the array {name!r}, which is not there', 'copy it again', cause=error)
     if not isinstance(array, zarr.Array):
         refuse(path, f'{name!r} of "multiscales" is a group', 'expected an array')
-    axes = axes_in(said, array.ndim)
-    metadata = metadata_in(said, datasets[level], axes, attributes)
+    axes = axes_in(multiscale, array.ndim)
+    metadata = metadata_in(multiscale, datasets[level], axes, attributes)
     ours = ours_in(group.attrs)
     if ours.affine is not None:
         first = group[datasets[0]['path']].shape

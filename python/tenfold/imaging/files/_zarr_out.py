@@ -168,40 +168,40 @@ class LabelWriter(ZarrWriter):
         if target.dtype.kind not in 'ui':
             refuse_argument(target.path, f'labels of {target.dtype}',
                             'labels are integers: reduce by argmax or threshold, or write an output of its own')
-        self._image, self._group, self._said = image, group, _ome_zarr.multiscales_in(attributes, image)[0]
+        self._image, self._group, self._multiscale = image, group, _ome_zarr.multiscales_in(attributes, image)[0]
         os.makedirs(os.path.dirname(target.path), exist_ok=True)
         super().__init__(target, '0.5' if group.metadata.zarr_format == 3 else '0.4', True, '../../')
 
     def _levels(self) -> tuple[list[tuple[int, ...]], list[list[dict[str, Any]]]]:
         """The image's, if its axes in space are those of the labels; else of their own."""
-        datasets = self._said['datasets']
+        datasets = self._multiscale['datasets']
         arrays = [self._group[one['path']] for one in datasets]
-        own = _ome_zarr.axes_in(self._said, arrays[0].ndim) or ''
+        own = _ome_zarr.axes_in(self._multiscale, arrays[0].ndim) or ''
         extents = [dict(zip(own, array.shape)) for array in arrays]
         if any(extents[0].get(axis) != extent for axis, extent in zip(self.axes, self._target.shape) if axis in 'zyx'):
             return super()._levels()
         shapes = [tuple(there[axis] if axis in 'zyx' else extent for axis, extent in zip(self.axes, self._target.shape))
                   for there in extents]
-        found = [_ome_zarr.metadata_in(self._said, one, own, {}) for one in datasets]
+        found = [_ome_zarr.metadata_in(self._multiscale, one, own, {}) for one in datasets]
         return shapes, [_ome_zarr.transformations(one, self.axes, {}) for one in found]
 
     def publish(self) -> None:
         """The list of an image's labels, replaced in one step: another process may read it."""
         folder, name = os.path.split(self._target.path)
         node = os.path.join(folder, 'zarr.json' if self._format == 3 else '.zattrs')
-        said: dict[str, Any] = {}
+        content: dict[str, Any] = {}
         if os.path.exists(node):
             with open(node) as file:
-                said = json.load(file)
+                content = json.load(file)
         if self._format == 3:
-            said = said or {'zarr_format': 3, 'node_type': 'group', 'attributes': {}}
-            where = said.setdefault('attributes', {}).setdefault('ome', {'version': '0.5'})
+            content = content or {'zarr_format': 3, 'node_type': 'group', 'attributes': {}}
+            where = content.setdefault('attributes', {}).setdefault('ome', {'version': '0.5'})
         else:
-            where = said
+            where = content
             if not os.path.exists(os.path.join(folder, '.zgroup')):
                 write_json(os.path.join(folder, '.zgroup'), {'zarr_format': 2})
         where['labels'] = sorted({*where.get('labels', []), name})
-        write_json(node, said)
+        write_json(node, content)
 
 
 def write_json(path: str, value: object) -> None:

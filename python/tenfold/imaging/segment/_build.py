@@ -21,8 +21,6 @@ WARNING = re.compile(r'^\[[^]]*\] \[[WE]\] ')
 
 def build(path: str, options: Options, shapes: dict[str, Sequence[Sequence[int]]]) -> Any:
     """The engine of a model. `shapes`: least, best and largest of inputs whose shape is dynamic."""
-    for plugins in options.plugins:   # which the plan needs here, too
-        tenfold.plugins.load(plugins)
     device = options.device or default_device()
     flags = [f'--onnx={path}', f'--device={device}', '--skipInference', *options.build]
     if options.threads:

@@ -47,6 +47,8 @@ class Networks:
 
     def __init__(self, options: Options):
         self._options = options
+        for plugins in options.plugins:   # which bindings and plans need here, too
+            tenfold.plugins.load(plugins)
         found = [(path, *bindings_of(path, is_plan, options.device)) for path, is_plan in options.models]
         self._inputs = [input_of(path, bindings) for path, _, bindings in found]
         self._paths = [path for path, _, _ in found]

@@ -16,20 +16,20 @@ def main(words: list[str]) -> int:
         run(parse(words))
         return 0
     except KeyboardInterrupt:
-        return said('interrupted before a plane was written', INTERRUPTED)
+        return report('interrupted before a plane was written', INTERRUPTED)
     except Stopped as stopped:
         error, note = stopped.error, stopped.note
     except Exception as other:
         error, note = other, ''
     if isinstance(error, (KeyboardInterrupt, Cancelled)):   # the second where Ctrl-C ended an engine's run
-        return said(f'interrupted{note}', INTERRUPTED)
+        return report(f'interrupted{note}', INTERRUPTED)
     if isinstance(error, Error):
-        return said(f'{error}{note}', next((code for kind, code in CODES if isinstance(error, kind)), RUN_FAILED))
+        return report(f'{error}{note}', next((code for kind, code in CODES if isinstance(error, kind)), RUN_FAILED))
     if isinstance(error, MemoryError):
-        return said(f'out of memory{note}; --swBatch and --roi make windows smaller, --sweep slabs', OUT_OF_MEMORY)
-    return said(f'{type(error).__name__}: {error}{note}', RUN_FAILED)
+        return report(f'out of memory{note}; --swBatch and --roi make windows smaller, --sweep slabs', OUT_OF_MEMORY)
+    return report(f'{type(error).__name__}: {error}{note}', RUN_FAILED)
 
 
-def said(text: str, code: int) -> int:
+def report(text: str, code: int) -> int:
     sys.stderr.write('tenfold: ' + ''.join(one if one.isprintable() else ' ' for one in text) + '\n')
     return code

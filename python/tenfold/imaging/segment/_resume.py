@@ -41,7 +41,7 @@ class State:
         self.image = self.row = self.planes = self.nans = 0
         self.complete = False
         self.bands: list[int] = []
-        self._said = {
+        self._identity = {
             'engine': [digest_of_file(path) for path, _ in options.models],
             'input': digest_of_input(options.input),
             'options': {name: text for name, text in sorted(options.given.items()) if name not in NO_MATTER},
@@ -68,28 +68,28 @@ class State:
 
     def _changes(self, found: dict[str, Any]) -> list[str]:
         changes = []
-        old, new = found.get('options', {}), self._said['options']
+        old, new = found.get('options', {}), self._identity['options']
         for name in sorted({*old, *new}):
             if old.get(name) != new.get(name):
                 before, after = (f'--{name}' + (f'={of[name]}' if of[name] else '') if name in of else f'no --{name}' for of in (old, new))
                 changes.append(f'the killed run had {before}, this one has {after}')
         for name, what in (('engine', 'the model or plan'), ('input', 'the input')):
-            if found.get(name) != self._said[name]:
+            if found.get(name) != self._identity[name]:
                 changes.append(f'{what} changed since')
         return changes
 
     def begin(self) -> None:
         """After plans were saved, before the first plane is written."""
-        self._said['plans'] = [digest_of_file(path) for path in self.plans]
+        self._identity['plans'] = [digest_of_file(path) for path in self.plans]
         self.save(0, 0, 0, 0)
 
     def keep_plans(self) -> None:
-        self._said['plans'] = [digest_of_file(path) for path in self.plans]
+        self._identity['plans'] = [digest_of_file(path) for path in self.plans]
 
     def save(self, image: int, row: int, planes: int, nans: int, complete: bool = False) -> None:
         self.image, self.row, self.planes, self.nans, self.complete = image, row, planes, nans, complete
         with open(self.path + '.new', 'w') as file:
-            json.dump({**self._said, 'image': image, 'row': row, 'planes': planes, 'nans': nans, 'complete': complete,
+            json.dump({**self._identity, 'image': image, 'row': row, 'planes': planes, 'nans': nans, 'complete': complete,
                        'bands': self.bands}, file)
         os.replace(self.path + '.new', self.path)
 

@@ -17,11 +17,14 @@ class FunctionSource final : public ImageSource {
     require(source_.memory != nullptr || source_.read != nullptr, ErrorKind::invalid_argument,
             "the source has neither memory nor a function to read it");
     require(source_.chunk >= 0, ErrorKind::invalid_argument, "the source's chunk is ", source_.chunk, ", at least 1 was expected");
+    require(source_.overhead >= 0, ErrorKind::invalid_argument, "the source's overhead is ", source_.overhead,
+            ", at least 0 was expected");
   }
   Shape shape() const override { return shape_; }
   DType dtype() const override { return dtype_; }
   std::int64_t chunk() const override { return source_.chunk == 0 ? 1 : source_.chunk; }
   const void* memory() const override { return source_.memory; }
+  double overhead() const override { return source_.overhead; }
   const void* gpu_memory() const override { return source_.gpu_memory; }
   void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent, void* to) override {
     const tenfold_status status = source_.read(source_.user, image, begin.data(), extent.data(), to);
