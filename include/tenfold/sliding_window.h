@@ -121,6 +121,8 @@ class TENFOLD_API ImageSource {
                     void* to) = 0;
   // Planes of the first spatial axis that it stores together: it is asked for whole groups of them.
   virtual std::int64_t chunk() const { return 1; }
+  // The same of another spatial axis, for sweeps along it.
+  virtual std::int64_t chunk_along(std::size_t axis) const { return axis == 0 ? chunk() : 1; }
   // Bytes that read() needs for itself, for each one that it fills: SweepOptions::memory counts them.
   virtual double overhead() const { return 0; }
   // The whole array where it lies dense in memory: read() is not called then. Null: it does not.
@@ -179,6 +181,10 @@ struct SweepSeconds {
 struct SweepOptions {
   StitchOptions stitch;
   std::int64_t window_batch = 4;            // windows of a call; an engine of a fixed batch takes its own
+  // The spatial axis along which slabs pass, best one where the others are short. Windows are counted along it first, and
+  // what is said of the first and second axis below is of the axes in that order: this one, then the others. Results of
+  // two axes agree but for the order of sums. Regions have their axes as images have them.
+  int axis = 0;
   DType input = DType::f32;                 // of the windows for a function; an engine's are of its input's type
   // Bytes for planes, sums and a batch of windows; 0: no bound. Where all rows of the second spatial axis need more, they
   // are cut into bands, which are swept one after the other and of which `log` is told. Windows that two bands share are

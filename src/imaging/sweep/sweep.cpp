@@ -9,6 +9,7 @@
 #include "sweep/shared_sinks.h"
 #include "sweep/slab.h"
 #include "sweep/stitcher.h"
+#include "sweep/turned.h"
 #include "tenfold/internal/interrupts.h"
 
 namespace tenfold {
@@ -140,6 +141,21 @@ void check_source(const SlidingWindow& windows, const ImageSource& source) {
   windows::check_images(windows::WindowAccess::of(windows), source.shape());
 }
 
+void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor, const MakeSink& sinks,
+         const SweepOptions& options) {
+  const AxisOrder order = sweep_order(windows, options);
+  if (options.axis == 0) return Sweep(windows, source, predictor, sinks, options).run();
+  const SlidingWindow moved = turned(windows, order);
+  Shape window = {source.shape()[1]};
+  window.insert(window.end(), moved.roi().begin(), moved.roi().end());
+  const std::unique_ptr<Parallel> pool = windows::make_parallel(options.stitch.threads);
+  TurnedSource turned_source(source, order);
+  TurnedPredictor turned_predictor(predictor, order, window, *pool);
+  const MakeSink turned_sinks = [&](std::size_t output) { return std::make_shared<TurnedSink>(sinks(output), order); };
+  const SweepOptions turned_options = turned(options, order);
+  Sweep(moved, turned_source, turned_predictor, turned_sinks, turned_options).run();
+}
+
 // Images in memory to tensors, by any form of sweep().
 template <class Go>
 std::vector<Tensor> in_memory(const Tensor& images, Go go) {
@@ -156,26 +172,35 @@ std::vector<Tensor> in_memory(const Tensor& images, Go go) {
 std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
                                       const std::vector<Shape>& outputs, const SweepOptions& options, std::int64_t align) {
   check_source(windows, source);
-  const windows::WindowState& own = windows::WindowAccess::of(windows);
+  const AxisOrder order = sweep_order(windows, options);
+  const SlidingWindow moved = turned(windows, order);
+  const SweepOptions moved_options = turned(options, order);
+  const windows::WindowState& own = windows::WindowAccess::of(moved);
   const Shape shape = source.shape();
-  for (const Shape& one : outputs)
+  std::vector<Shape> moved_outputs;
+  for (const Shape& one : outputs) {
     require(one.size() == own.roi.size() + 1, ErrorKind::invalid_argument, "an output of [", text(one),
             "]: expected [channel, ", own.roi.size(), " spatial axes]");
-  return cut_bands({own, OutputOptions(own, shape[0], options.stitch), outputs, shape[1], source.dtype(), options.input,
-                    source.memory() != nullptr ? 0 : source.chunk(), source.overhead(), options.window_batch},
+    moved_outputs.push_back(turned(one, order));
+  }
+  const bool in_memory = source.memory() != nullptr && options.axis == 0;
+  const std::int64_t chunk = options.axis == 0 ? source.chunk() : source.chunk_along(order[0]);
+  return cut_bands({own, OutputOptions(own, shape[0], moved_options.stitch), moved_outputs, shape[1], source.dtype(),
+                    options.input, in_memory ? 0 : chunk, source.overhead() + (options.axis == 0 ? 0 : 1),
+                    options.window_batch},
                    options.memory, align);
 }
 
 void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredictor& predict, const MakeSink& sinks,
            const SweepOptions& options) {
   check_source(windows, source);
-  Sweep(windows, source, *function_predictor(windows, source.shape()[1], predict, options), sinks, options).run();
+  run(windows, source, *function_predictor(windows, source.shape()[1], predict, options), sinks, options);
 }
 
 void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,
            const SweepOptions& options) {
   check_source(windows, source);
-  Sweep(windows, source, *engine_predictor(windows, source.shape()[1], engine, options), sinks, options).run();
+  run(windows, source, *engine_predictor(windows, source.shape()[1], engine, options), sinks, options);
 }
 
 std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const WindowPredictor& predict,

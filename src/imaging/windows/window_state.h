@@ -18,6 +18,11 @@ struct WindowState {
 
 struct WindowAccess {
   static const WindowState& of(const SlidingWindow& windows) { return *windows.state_; }
+  // Windows of another state, in place of those of `like`.
+  static SlidingWindow make(SlidingWindow like, WindowState state) {
+    like.state_ = std::make_shared<const WindowState>(std::move(state));
+    return like;
+  }
 };
 
 // Threads of a call; 0: all processors. Throws invalid_argument.
