@@ -213,15 +213,15 @@ void bind_sweep(nb::module_& m) {
         nb::arg("first_plane") = 0, nb::arg("rows").none() = nb::none(), nb::arg("axis") = 0,
         "The same plane by plane: read(image, begin, extent) gives [channel, extent...], and is called by another thread "
         "while the predictor computes; open(output, dtype, shape) gives the function write(image, begin, planes). "
-        "first_plane, rows: a part of the results, from that plane on, and [first, end) of the second axis. axis: along which "
-        "slabs pass, the first one; the others follow. Gives seconds of reading, and of waiting for it.");
+        "first_plane, rows: a part of the results, from that plane on, and [first, end) of the second axis. axis: along "
+        "which slabs pass, the first one; the others follow. Gives seconds of reading, and of waiting for it.");
   m.def("sweep_bands", &bands, nb::arg("windows"), nb::arg("shape"), nb::arg("source_dtype"), nb::arg("outputs"),
         nb::arg("memory"), nb::kw_only(), nb::arg("align") = 1, nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("reduce") = "none", nb::arg("grid").none() = nb::none(),
         nb::arg("interpolation") = "linear", nb::arg("overhead") = 0.0,
         nb::arg("axis") = 0,
-        "The ends of the bands of a sweep in so much memory. outputs: (channel, roi...) of each; align: all ends but the "
-        "last are multiples of it; overhead: bytes that read() needs for each that it gives.");
+        "The ends of the bands of a sweep in so much memory. outputs: (channel, roi...) of each; align: all ends but "
+        "the last are multiples of it; overhead: bytes that read() needs for each that it gives.");
 }
 
 }  // namespace tenfold::python

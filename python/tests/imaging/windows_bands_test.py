@@ -77,7 +77,7 @@ class Bands(unittest.TestCase):
 
     def test_other_axes(self):
         expected = imaging.infer(self.windows, self.image, predict)[0]
-        for axis, memory in ((1, 0), (2, 0), (1, 64000)):
+        for axis, memory in ((1, 0), (2, 0), (1, 70000)):
             found = imaging.infer(self.windows, self.image, predict, axis=axis, memory=memory)[0]
             self.assertLess(window_cases.relative_difference(found, expected), 1e-6)
             swept, regions = self.sweep(axis=axis, memory=memory)

@@ -65,7 +65,8 @@ void copy_strided(const Strided& from, const Strided& to, std::span<const std::i
 
 void move_axes(const std::byte* from, std::byte* to, std::int64_t count, const Shape& shape, const AxisOrder& order,
                std::int64_t size, Parallel& parallel) {
-  const Shape moved = in_order(shape, order), strides = in_order(dense_strides(shape), order), dense = dense_strides(moved);
+  const Shape moved = in_order(shape, order), strides = in_order(dense_strides(shape), order),
+              dense = dense_strides(moved);
   const std::int64_t bytes = element_count(shape) * size;
   parallel.for_each(count, [&](std::int64_t i, int) {
     copy_strided({const_cast<std::byte*>(from) + i * bytes, strides}, {to + i * bytes, dense}, moved, size);

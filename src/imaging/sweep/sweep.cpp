@@ -37,9 +37,9 @@ class Sweep {
     const std::vector<Part> parts = parts_of_results();
     for (const Part& part : parts) total_ += batches(part).total();
     if (parts.size() > 1)
-      Log(options_.log)(Severity::info, "sweep: ", options_.memory, " bytes: axis ", 1 - outputs_.lifted, " is cut into ",
-                        parts.size(), " bands, and ", total_, " windows are computed, ", shape_[0] * windows_.count(),
-                        " would do in one");
+      Log(options_.log)(Severity::info, "sweep: ", options_.memory, " bytes: axis ", 1 - outputs_.lifted,
+                        " is cut into ", parts.size(), " bands, and ", total_, " windows are computed, ",
+                        shape_[0] * windows_.count(), " would do in one");
     for (const Part& part : parts) run(part);
   }
 
@@ -74,7 +74,8 @@ std::vector<Part> Sweep::parts_of_results() {
   require(all || options_.memory == 0, ErrorKind::invalid_argument,
           "memory bounds the sweep of all results, not of a part; choose the rows by sweep_bands()");
   require(0 <= planes.begin && planes.begin < planes.end && (planes.begin == 0 || shape_[0] == 1),
-          ErrorKind::invalid_argument, "first_plane ", planes.begin, ": expected a plane of one image with ", planes.end);
+          ErrorKind::invalid_argument, "first_plane ", planes.begin, ": expected a plane of one image with ",
+          planes.end);
   require(0 <= rows.begin && rows.begin < rows.end && rows.end <= whole.rows.end, ErrorKind::invalid_argument, "rows ",
           rows.begin, " to ", rows.end, ": expected some of ", whole.rows.end);
   const std::vector<Shape> outputs = output_shapes();
@@ -125,7 +126,8 @@ void Sweep::run(const Part& part) {
     slab.need(first / per_image, planes.begin, planes.end);
     std::vector<windows::Cutter::Cut> cuts;
     for (std::int64_t w = first; w < first + count; ++w)
-      cuts.push_back({slab.view(w / per_image), slab.in_place() ? batches.number(w) % windows_.count() : w % per_image});
+      cuts.push_back(
+          {slab.view(w / per_image), slab.in_place() ? batches.number(w) % windows_.count() : w % per_image});
     cutter.cut(cuts, predictor_.dtype(), predictor_.windows(), *pool_);
     stitcher.add(predictor_.run(count, batches.number(first)), {});
     first += count, done_ += count;
@@ -170,7 +172,8 @@ std::vector<Tensor> in_memory(const Tensor& images, Go go) {
 }  // namespace
 
 std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
-                                      const std::vector<Shape>& outputs, const SweepOptions& options, std::int64_t align) {
+                                      const std::vector<Shape>& outputs, const SweepOptions& options,
+                                      std::int64_t align) {
   check_source(windows, source);
   const AxisOrder order = sweep_order(windows, options);
   const SlidingWindow moved = turned(windows, order);

@@ -34,8 +34,8 @@ Shape with_channels(std::int64_t channels, std::span<const std::int64_t> extent)
 
 AxisOrder sweep_order(const SlidingWindow& windows, const SweepOptions& options) {
   const std::size_t rank = windows.image().size();
-  require(options.axis >= 0 && options.axis < static_cast<int>(rank), ErrorKind::invalid_argument, "axis ", options.axis,
-          ": the image has ", rank, " spatial axes, expected 0 to ", rank - 1);
+  require(options.axis >= 0 && options.axis < static_cast<int>(rank), ErrorKind::invalid_argument, "axis ",
+          options.axis, ": the image has ", rank, " spatial axes, expected 0 to ", rank - 1);
   return axis_first(static_cast<std::size_t>(options.axis), rank);
 }
 
@@ -52,8 +52,8 @@ SlidingWindow turned(const SlidingWindow& windows, const AxisOrder& order) {
   state.cutter = own.cutter.on(state.grid);
   Serial serial;
   if (!own.weights.empty())
-    move_axes(reinterpret_cast<const std::byte*>(own.weights.data()), reinterpret_cast<std::byte*>(state.weights.data()), 1,
-              own.roi, order, sizeof(float), serial);
+    move_axes(reinterpret_cast<const std::byte*>(own.weights.data()),
+              reinterpret_cast<std::byte*>(state.weights.data()), 1, own.roi, order, sizeof(float), serial);
   return windows::WindowAccess::make(windows, std::move(state));
 }
 
@@ -81,7 +81,8 @@ void TurnedSource::read(std::int64_t image, std::span<const std::int64_t> begin,
     source_.read(image, from, count, region_.data());
     array = {region_.data(), dense_strides(region)};
   }
-  copy_strided({array.data, in_order(array.strides, all)}, {static_cast<std::byte*>(to), dense_strides(moved)}, moved, size);
+  copy_strided({array.data, in_order(array.strides, all)}, {static_cast<std::byte*>(to), dense_strides(moved)}, moved,
+               size);
 }
 
 void TurnedSink::open(DType dtype, const Shape& shape) {
@@ -110,8 +111,8 @@ TurnedPredictor::TurnedPredictor(Predictor& predictor, const AxisOrder& order, S
 
 std::vector<Tensor> TurnedPredictor::run(std::int64_t count, std::int64_t first) {
   const Shape& shape = windows_.shape();
-  move_axes(static_cast<const std::byte*>(windows_.raw()), static_cast<std::byte*>(predictor_.windows()), count * shape[1],
-            Shape(shape.begin() + 2, shape.end()), back_, byte_size(dtype(), 1), parallel_);
+  move_axes(static_cast<const std::byte*>(windows_.raw()), static_cast<std::byte*>(predictor_.windows()),
+            count * shape[1], Shape(shape.begin() + 2, shape.end()), back_, byte_size(dtype(), 1), parallel_);
   outputs_.clear();
   for (const Tensor& one : predictor_.run(count, first)) {
     require(one.shape().size() == order_.size() + 2, ErrorKind::invalid_argument, "output ", outputs_.size(), " is [",

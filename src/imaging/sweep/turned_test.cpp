@@ -1,5 +1,5 @@
-// Sweeps along other axes beside the one along the first: the same but for the order of sums, and where every sum has one
-// order, the same bits.
+// Sweeps along other axes beside the one along the first: the same but for the order of sums, and where every sum has
+// one order, the same bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -88,15 +88,16 @@ struct Case {
   SlidingWindowOptions windows;
   StitchOptions stitch = {};
 };
-const Case kCases[] = {{{20, 13}, {.roi = {6, 4}, .overlap = {0.5}, .mode = WindowMode::gaussian}},
-                       {{9, 20, 14}, {.roi = {4, 6, 8}, .overlap = {0.5, 0.3, 0.6}, .mode = WindowMode::gaussian}},
-                       {{9, 20, 14}, {.roi = {4, 6, 8}, .mode = WindowMode::halo, .halo = {0, 2, 2}}},
-                       {{3, 20, 14}, {.roi = {4, 6, 20}, .padding = WindowPadding::reflect}},
-                       {{9, 20, 14},
-                        {.roi = {4, 6, 8}, .overlap = {0.5}},
-                        {.grid = {5, 31, 20},
-                         .interpolation = {GridInterpolation::nearest, GridInterpolation::linear, GridInterpolation::linear}}},
-                       {{5, 6, 7, 8}, {.roi = {2, 4, 4, 6}, .overlap = {0.5}}}};
+const Case kCases[] = {
+    {{20, 13}, {.roi = {6, 4}, .overlap = {0.5}, .mode = WindowMode::gaussian}},
+    {{9, 20, 14}, {.roi = {4, 6, 8}, .overlap = {0.5, 0.3, 0.6}, .mode = WindowMode::gaussian}},
+    {{9, 20, 14}, {.roi = {4, 6, 8}, .mode = WindowMode::halo, .halo = {0, 2, 2}}},
+    {{3, 20, 14}, {.roi = {4, 6, 20}, .padding = WindowPadding::reflect}},
+    {{9, 20, 14},
+     {.roi = {4, 6, 8}, .overlap = {0.5}},
+     {.grid = {5, 31, 20},
+      .interpolation = {GridInterpolation::nearest, GridInterpolation::linear, GridInterpolation::linear}}},
+    {{5, 6, 7, 8}, {.roi = {2, 4, 4, 6}, .overlap = {0.5}}}};
 
 // The least memory for all sources and sinks of a sweep.
 std::int64_t least_memory(const SlidingWindow& windows, Regions& source, SweepOptions options) {
@@ -137,7 +138,8 @@ TEST(Turned, OthersGiveTheSame) {
         for (std::size_t i = 0; i < 2; ++i) {
           ASSERT_EQ(found[i].shape(), expected[i].shape());
           ASSERT_EQ(std::memcmp(found[i].raw(), sinks[i]->images.raw(), static_cast<std::size_t>(found[i].bytes())), 0);
-          const float largest = *std::max_element(expected[i].data<float>(), expected[i].data<float>() + found[i].size());
+          const float largest =
+              *std::max_element(expected[i].data<float>(), expected[i].data<float>() + found[i].size());
           for (std::int64_t v = 0; v < found[i].size(); ++v)
             ASSERT_NEAR(found[i].data<float>()[v], expected[i].data<float>()[v], 1e-6 * largest)
                 << text(one.image) << ' ' << axis << ' ' << v;
