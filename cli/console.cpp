@@ -37,7 +37,7 @@ std::string printable(std::string_view text) {
 }
 
 void Console::log(Severity severity, const std::string& text) const {
-  if ((severity == Severity::verbose && !verbose) || (severity == Severity::info && !show_info)) return;
+  if (quiet || (severity == Severity::verbose && !verbose) || (severity == Severity::info && !show_info)) return;
   if (!hidden.empty() && text.find(hidden) != std::string::npos) return;
   clear_bar();
   std::fprintf(stderr, "%s%s\n", prefix(severity).c_str(), printable(in_flags(text)).c_str());

@@ -15,6 +15,7 @@ class Console {
  public:
   bool verbose = false;
   bool show_info = true;
+  bool quiet = false;   // nothing is logged
   std::string hidden;   // what is logged with this in it is not shown; empty: all is
 
   void log(Severity severity, const std::string& text) const;  // stderr, "[MM/DD/YYYY-HH:MM:SS] [I] text"

@@ -44,6 +44,8 @@ foreach(folder IN LISTS folders)
     set(uses tenfold_builder)
   elseif(folder MATCHES "^(c_run|low_latency|api_build|layers|background)$")
     list(APPEND uses tenfold_c_build)   # tests ask from C, too
+  elseif(folder STREQUAL "c_imaging")
+    list(APPEND uses tenfold_c_build)   # likewise, from C
   elseif(folder STREQUAL "sweep")
     list(APPEND uses tenfold_api_build)   # tests build the engines that they run
   endif()
@@ -54,6 +56,16 @@ file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cli/report/*_test.cpp)
 list(TRANSFORM sources REPLACE "_test\\.cpp$" ".cpp" OUTPUT_VARIABLE tested)
 tenfold_test(cli_report_test SOURCES ${sources} ${tested} USES tenfold_api_run)
 target_include_directories(cli_report_test PRIVATE ${CMAKE_SOURCE_DIR}/cli)
+# The backend for Triton, in a server that is none: the test program has the functions that the library looks for.
+if(TENFOLD_TRITON)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/triton_backend/*_test.cpp ${CMAKE_SOURCE_DIR}/triton_backend/*_for_tests.cpp)
+  find_package(nlohmann_json REQUIRED)
+  tenfold_test(triton_backend_test SOURCES ${sources} USES tenfold_onnx_import tenfold_text nlohmann_json::nlohmann_json)
+  target_include_directories(triton_backend_test PRIVATE ${CMAKE_SOURCE_DIR}/triton_backend)
+  target_compile_definitions(triton_backend_test PRIVATE TENFOLD_TRITON_BACKEND="$<TARGET_FILE:triton_tenfold>")
+  set_target_properties(triton_backend_test PROPERTIES ENABLE_EXPORTS ON)
+  add_dependencies(triton_backend_test triton_tenfold)
+endif()
 foreach(test background_test c_build_test)   # builds run in a process of the program
   target_compile_definitions(${test} PRIVATE TENFOLD_PROGRAM="$<TARGET_FILE:tenfold>")
   add_dependencies(${test} tenfold)
@@ -65,6 +77,10 @@ add_library(c_api_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/build/api_use.
 set_target_properties(c_api_use PROPERTIES C_STANDARD 99)
 target_include_directories(c_api_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(c_build_test PRIVATE c_api_use)
+add_library(c_imaging_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/imaging/imaging_use.c)
+set_target_properties(c_imaging_use PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
+target_include_directories(c_imaging_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(c_imaging_test PRIVATE c_imaging_use)
 
 # tests/: each <name>_test.cpp is a test binary, each <name>_main.cpp a tool; everything else is shared by them.
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
@@ -88,6 +104,7 @@ foreach(source IN LISTS sources)
   get_filename_component(stem ${source} NAME_WE)
   tenfold_test(${stem} SOURCES ${source} USES tenfold_builder tenfold_test_support)
 endforeach()
+target_link_libraries(gpu_imaging_test PRIVATE tenfold_sweep)
 
 # Libraries of plug-ins as others build them: the example in C, one that is wrong in many ways, and one by clang with libc++ where that
 # is installed.
@@ -200,7 +217,7 @@ if(TENFOLD_PYTHON3)
   add_test(NAME performance_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/performance_page_test.py)
   add_test(NAME gpu_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/gpu_page_test.py)
   foreach(name cli_test cli_outputs_test cli_flags_test cli_cache_test cli_doctor_test cli_terminal_test trtexec_flags_test
-               cli_notes_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
+               cli_notes_test cli_sweep_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
                text_data_test modelopt_files_test embed_test latency_test recurrent_test report_test)
@@ -223,7 +240,7 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
       $<TARGET_FILE:tenfold-builder_shared>)
     set_tests_properties(ctypes_test PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME c_nulls_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/c_nulls_test.py ${CMAKE_SOURCE_DIR}/include/tenfold
-      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared>)
+      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared> $<TARGET_FILE:tenfold-imaging_shared>)
     set_tests_properties(c_nulls_test PROPERTIES TIMEOUT 1200)
     add_test(NAME ctypes_min_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_min_test.py
       $<TARGET_FILE:tenfold-builder_shared>)

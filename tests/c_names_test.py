@@ -2,7 +2,7 @@
 """Whatever the C++ headers offer, C offers too: c_names_test.py INCLUDE_FOLDER
 
 Every free function and every public method of the headers below has a line here: what C has in its place, or why C needs nothing. A new
-one fails until it has one. (Fields of structs: src/interfaces/c/build/fields_test.cpp.)
+one fails until it has one. (Fields of structs: src/interfaces/c/build/fields_test.cpp, c/imaging/imaging_test.cpp.)
 """
 import pathlib
 import re
@@ -54,9 +54,10 @@ FUNCTIONS = {
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},
     'port_server.h': {'connect_port': 'tenfold_latency_runner_port_connect'},
     'quantize_file.h': {'quantize_file': 'tenfold_quantize_file'},
-    'sliding_window.h': {name: OWN for name in   # C has no sliding windows yet
-                         ('infer', 'sweep', 'parse_output_activation', 'parse_output_reduction', 'parse_window_mode',
-                          'parse_window_padding', 'parse_window_placement')},
+    'sliding_window.h': {'infer': 'tenfold_infer', 'sweep': 'tenfold_sweep', 'sweep_bands': OWN}
+    | {name: 'tenfold_sliding_window_create' for name in ('parse_window_mode', 'parse_window_padding', 'parse_window_placement')}
+    | {name: 'tenfold_sweep' for name in
+       ('parse_output_activation', 'parse_output_reduction', 'parse_grid_interpolation')},
     'tensor.h': {'name': FIELD, 'dtype_from_name': 'tenfold_dtype_bits', 'bits': 'tenfold_dtype_bits', 'is_float': OWN, 'is_integer': OWN,
                  'byte_size': 'tenfold_dtype_bits', 'element_count': OWN, 'text': OWN},
     'version.h': {'version': 'tenfold_version'},
@@ -115,11 +116,11 @@ METHODS = {
     'RuntimeValue': {name: 'tenfold_data_kind' for name in ('empty', 'is_map', 'is_sequence', 'is_tensor')}
     | {'as_map': 'tenfold_data_keys', 'elements': 'tenfold_data_element', 'map': 'tenfold_data_map', 'sequence': 'tenfold_data_sequence',
        'tensor': 'tenfold_data_tensor_info', 'text': OWN},
-    'SlidingWindow': {name: OWN for name in ('count', 'cut', 'image', 'pad_after', 'pad_before', 'padded', 'place', 'roi', 'starts',
-                                             'weights')},
-    'WindowStitcher': {name: OWN for name in ('add', 'added', 'finish')},
-    'ImageSource': {name: OWN for name in ('chunk', 'dtype', 'memory', 'read', 'shape')},
-    'ImageSink': {name: OWN for name in ('memory', 'open', 'write')},
+    'SlidingWindow': {name: f'tenfold_sliding_window_{name}' for name in ('cut', 'place', 'starts', 'weights')}
+    | {name: 'tenfold_sliding_window_info' for name in ('count', 'image', 'pad_after', 'pad_before', 'padded', 'roi')},
+    'WindowStitcher': {name: f'tenfold_window_stitcher_{name}' for name in ('add', 'added', 'finish')},
+    'ImageSource': {name: OWN for name in ('chunk', 'dtype', 'gpu_memory', 'memory', 'read', 'shape')},
+    'ImageSink': {name: OWN for name in ('gpu_memory', 'memory', 'open', 'write')},
     'Tensor': {'bytes': 'tenfold_data_tensor_info', 'data': 'tenfold_data_tensor_info', 'dtype': 'tenfold_data_tensor_info',
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,

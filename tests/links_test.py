@@ -53,7 +53,8 @@ class Links(unittest.TestCase):
 
     def test_pages_that_sources_mention_exist(self):
         """Comments, messages and tools name pages by their path from the root."""
-        for folder in ('src', 'cli', 'include', 'python', 'tools', 'tests', 'bench', 'script', 'cmake', 'examples', 'docs'):
+        for folder in ('src', 'cli', 'include', 'python', 'tools', 'tests', 'bench', 'script', 'cmake', 'examples', 'docs',
+                       'triton_backend'):
             for path in (ROOT / folder).rglob('*'):
                 if path.suffix in ('.cpp', '.h', '.py', '.md', '.cmake', '.cu', '.c', '') and path.is_file():
                     text = path.read_text(errors='replace')

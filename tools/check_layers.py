@@ -21,7 +21,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALONE = ('cpu/kernels', 'cpu/simd')   # isolated objects, compiled once per instruction set: see cmake/isa.cmake
 BY_FAMILY = ('cpu/kernels', 'cpu/tactics', 'cuda/kernels', 'cuda/codegen', 'cuda/tactics')
-PROGRAMS = {'cli': {'formats'}, 'examples': set(), 'python': set()}   # on public headers, and these folders of src/
+# On public headers, and these folders of src/.
+PROGRAMS = {'cli': {'formats'}, 'examples': set(), 'python': set(), 'triton_backend': set()}
 SHARED = 'lib'   # of cuda/kernels: the folder for files outside the families elsewhere
 
 

@@ -39,6 +39,8 @@ def alone(a):
                 [program('gpu_test'), '--gtest_filter=-*EightContexts*'], 1, 200)
     good = part(a, "runs in a caller's graph; memory that a runtime keeps and gives back", 'gpu_caller_test', [program('gpu_caller_test')],
                 1, 100) and good
+    good = part(a, 'windows of images cut, blended and reduced there, beside the host', 'gpu_imaging_test', [program('gpu_imaging_test')],
+                1, 100) and good
     return part(a, 'lack of memory; 1,000 contexts made, run and destroyed, 1,000 plans loaded, run and unloaded: memory is where it was',
                 'gpu_memory_test', [program('gpu_memory_test')], 1, 200) and good
 

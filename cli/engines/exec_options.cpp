@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engines/batch_sweep.h"
 #include "engines/budget.h"
 #include "engines/calibration.h"
 #include "engines/precision.h"
@@ -182,6 +183,7 @@ void run_flags(Flags& f, ExecOptions& o) {
   f.add_switch("pinThreads", o.build.pin_threads,
                "+pin the threads of each context to processors, and do not share workers between contexts");
   add_hint_flag(f, o);
+  add_sweep_flag(f, o);
   f.add({"idleTime", "MS", "+wait MS milliseconds between two runs (0)",
          [&o](const std::string& text) { o.idle_ms = parse_number("idleTime", text, 0); }});
   for (const auto& [name, help] : {std::pair{"skipInference", "+stop when the plan is built"}, {"buildOnly", "+the same"}})
@@ -299,6 +301,7 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexe
   if (o.retune && o.load_engine.empty()) throw UsageError("--retune needs --loadEngine=PLAN");
   check_calibration(o);
   check_numbers(o);
+  check_sweep(o);
   return o;
 }
 

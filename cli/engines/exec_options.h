@@ -26,6 +26,10 @@ struct ExecOptions {
   std::optional<int> calibration_profile;
   std::map<std::string, Shape> shapes;
   std::vector<BindingFormat> input_formats, output_formats;  // of --inputIOFormats and --outputIOFormats: of each, or one for all
+  struct Sweep {
+    std::string input;               // "": the only one
+    std::vector<std::int64_t> batches;
+  } sweep;                           // of --sweep; no batches: none
   int use_profile = -1;
   std::map<std::string, std::string> load_inputs;
   bool int8_requested = false;         // --int8 or --best: a plain model's products, too, if there is data

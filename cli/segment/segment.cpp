@@ -1,12 +1,15 @@
 // tenfold segment: flags, as help, manual pages and completions show them. The work is the Python package's
-// (tenfold.imaging.segment), whose process takes this one's place with the flags as --name=value.
+// (tenfold.imaging.segment), whose process takes this one's place with the flags as --name=value. Those of exec that
+// shape a plan are exec's own rows; they become --build=--name=value, for the exec that builds the plans.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "engines/exec_options.h"
 #include "flags/flags.h"
 #include "tenfold/error.h"
 #include "verbs.h"
@@ -32,16 +35,14 @@ constexpr SegmentRow kModel[] = {
     {"onnx", "FILE", "the model to build, whose input is [batch, channel, spatial...]; repeatable: the mean of all outputs"},
     {"loadEngine", "FILE", "a plan to run instead; repeatable, also beside --onnx"},
     {"device", "NAME", "cpu, cuda:0; default: the first GPU, else the CPU"},
-    {"threads", "N", "of the device; default: what this process may use"},
-    {"fp16", "", "enable FP16 on a GPU; CPUs compute in float32"},
-    {"bf16", "", "enable BF16 where it is faster"},
-    {"int8", "", "enable INT8: models with Q/DQ, else dynamic row-wise quantization of GEMMs"},
-    {"fp8", "", "enable FP8 (e4m3) GEMMs on a GPU"},
-    {"best", "", "enable every precision: fp16, bf16, int8, fp8"},
-    {"noTF32", "", "no rounding of fp32: no TF32 on a GPU; on a CPU no Winograd, Strassen or narrower parts"},
-    {"builderOptimizationLevel", "N", "0 times nothing, 3 is the default, 5 searches longest"},
-    {"timingCacheFile", "FILE", "read and write times of kernels here"},
+    {"threads", "N", "of the device, and for stitching; default: what this process may use"},
 };
+// Of exec's flags: rows of its own are above, --roi and --swBatch give shapes, and the rest is for texts, for single rows, for classes of
+// whole samples, and for plans that others load.
+constexpr const char* kNotTaken[] = {
+    "device", "threads", "shapes", "minShapes", "optShapes", "maxShapes", "profile", "calibProfile", "minShapesCalib", "optShapesCalib",
+    "maxShapesCalib", "overridable", "tokenizer", "packTokens", "newestRow", "labels", "versionCompatible", "vc",
+    "hardwareCompatibilityLevel", "refit"};
 constexpr SegmentRow kImage[] = {
     {"input", "PATH", "NPY, TIFF, OME-TIFF, NIfTI, Zarr, OME-Zarr, a folder of pictures"},
     {"axes", "LETTERS", "axes of the input in its own order, of t c z y x, where the file does not say them"},
@@ -92,36 +93,74 @@ void add_rows(Flags& flags, const char* title, const SegmentRow (&rows)[N], Argu
                }});
 }
 
-Flags make_flags(Arguments& given, bool& help) {
+// Exec reads what it gets here, too, so that a wrong value is refused before Python starts.
+void add_build_rows(Flags& flags, Arguments& given, ExecOptions& build) {
+  Flags exec("", "");
+  exec.group("");
+  add_plan_flags(exec, build, true);
+  flags.group("Building (with --onnx), as in tenfold exec");
+  for (const Flag& row : exec.groups()[0].flags) {
+    if (std::find(std::begin(kNotTaken), std::end(kNotTaken), row.name) != std::end(kNotTaken)) continue;
+    flags.add({row.name, row.value, row.help, [&given, row](const std::string& text) {
+                 row.apply(text);
+                 given.push_back("--build=--" + row.name + (text.empty() ? "" : "=" + text));
+               }});
+  }
+}
+
+struct SegmentOptions {
+  Arguments given;                   // for Python
+  ExecOptions build;
+  bool help = false, full_help = false;
+};
+
+Flags make_flags(SegmentOptions& options) {
+  Arguments& given = options.given;
   Flags flags("tenfold segment --onnx=MODEL|--loadEngine=PLAN --input=IMAGE --output=LABELS [--flags]",
               "Runs a network of small windows over an image or volume of any size, slab by slab, and blends its outputs.");
   add_rows(flags, "Model", kModel, given);
   add_rows(flags, "Image", kImage, given);
   add_rows(flags, "Windows", kWindows, given);
   add_rows(flags, "Output", kOutput, given);
-  flags.add_switch("help", help, "this text");
+  flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {
+               if (!text.empty() && text != "all") throw UsageError("--help or --help=all");
+               options.help = true, options.full_help = text == "all";
+             }});
+  add_build_rows(flags, given, options.build);
   return flags;
+}
+
+// What exec says of its flags together, of the first model or plan.
+void check_build(SegmentOptions& options) {
+  const auto named = [&](const std::string& flag) {
+    for (const std::string& word : options.given)
+      if (word.starts_with(flag)) return word.substr(flag.size());
+    return std::string();
+  };
+  options.build.onnx = named("--onnx=");
+  if (options.build.onnx.empty()) options.build.load_engine = named("--loadEngine=");
+  options.build.console.quiet = !options.build.onnx.empty();   // the exec that builds has the same notes
+  if (!options.build.onnx.empty() || !options.build.load_engine.empty()) check_plan_flags(options.build);
 }
 
 }  // namespace
 
 void segment_flags(const UseFlags& use) {
-  Arguments given;
-  bool help = false;
-  use(make_flags(given, help));
+  SegmentOptions options;
+  use(make_flags(options));
 }
 
 int segment_main(const Arguments& arguments) {
-  Arguments given;
-  bool help = false;
-  const Flags flags = make_flags(given, help);
+  SegmentOptions options;
+  const Flags flags = make_flags(options);
   const auto words = flags.parse(arguments);
-  if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), kOk;
   if (!words.empty()) throw UsageError("tenfold segment takes flags only: '" + words[0] + "' is none; --input=PATH names the image");
+  check_build(options);
   const char* const named = std::getenv("TENFOLD_PYTHON");
   const std::string python = named && *named ? named : "python3";
   Arguments line = {python, "-c", kProgram};
-  line.insert(line.end(), given.begin(), given.end());
+  line.insert(line.end(), options.given.begin(), options.given.end());
   std::vector<char*> pointers;
   for (std::string& word : line) pointers.push_back(word.data());
   pointers.push_back(nullptr);

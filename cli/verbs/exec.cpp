@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "data/inputs.h"
+#include "engines/batch_sweep.h"
 #include "engines/device_list.h"
 #include "engines/engines.h"
 #include "engines/exec_options.h"
@@ -93,7 +94,18 @@ struct Measured {
   std::int64_t device_bytes = 0;  // of a GPU's memory, with libraries and what others took meanwhile; see Made::free_before
 };
 
-void print_json(const ExecOptions& o, const Made& made, const Measured* measured) {
+Json sweep_json(const ExecOptions& o, const BatchSweep& sweep) {
+  Json rows = Json::array();
+  for (const BatchFigures& row : sweep.rows)
+    rows.push_back({{"batch", row.batch},
+                    {"median_ms", row.median_ms},
+                    {"p99_ms", row.p99_ms},
+                    {"throughput_qps", row.runs_per_second},
+                    {"samples_per_second", row.samples_per_second}});
+  return {{"input", o.sweep.input}, {"best_batch", sweep.rows[sweep.best].batch}, {"batches", std::move(rows)}};
+}
+
+void print_json(const ExecOptions& o, const Made& made, const Measured* measured, const BatchSweep* sweep = nullptr) {
   const EngineInfo& info = made.engine.info();
   Json result{{"model", o.onnx.empty() ? o.load_engine : o.onnx}, {"device", info.device}, {"threads", info.threads}};
   for (const char* key : {"first_run_ms", "median_ms", "p99_ms", "gpu_compute_ms", "throughput_qps"})
@@ -112,6 +124,7 @@ void print_json(const ExecOptions& o, const Made& made, const Measured* measured
   result["library_workspace_bytes"] = info.library_workspace_bytes;
   if (measured && made.free_before >= 0) result["device_bytes"] = measured->device_bytes;
   result["peak_rss_bytes"] = peak_rss_bytes();
+  if (sweep) result["sweep"] = sweep_json(o, *sweep);
   result["notes"] = notes_json(info.notes);
   std::printf("%s\n", result.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
@@ -241,7 +254,8 @@ void fit_files(const ExecOptions& o, InputFiles& files) {
   files.expect_shapes(bindings, profile_ranges(o, files.known_shapes()));
 }
 
-void answer(const ExecOptions& o, const Made& made, InputFiles& files, const std::string& closing) {
+void answer(const ExecOptions& requested, const Made& made, InputFiles& files, const std::string& closing) {
+  ExecOptions o = requested;
   layer_info(o, made.engine);
   if (o.dump_profiles) print_profiles(o, made.engine);
   if (o.dump_refit) print_weights(o, made.engine);
@@ -251,9 +265,12 @@ void answer(const ExecOptions& o, const Made& made, InputFiles& files, const std
     if (o.json) print_json(o, made, nullptr);
     return;
   }
+  BatchSweep sweep;
+  const bool swept = !o.sweep.batches.empty();
+  if (swept) sweep = sweep_batches(o, made, files);
   const Measured measured = infer(o, made, files);
   std::printf("&&&& PASSED %s\n", closing.c_str());
-  if (o.json) print_json(o, made, &measured);
+  if (o.json) print_json(o, made, &measured, swept ? &sweep : nullptr);
 }
 
 // What the file says, whoever it was built for: nothing is loaded.
@@ -277,6 +294,7 @@ void work(const ExecOptions& requested, const std::string& closing) {
   ExecOptions o = requested;
   if (!o.onnx.empty() && !is_plan(o.onnx)) name_shapes(o);
   resolve_io_formats(o);
+  if (!o.sweep.batches.empty()) add_sweep_profiles(o);
   fit_files(o, files);
   if (const std::vector<std::string> devices = split(o.build.device, ','); devices.size() > 1)
     return on_first_device(o, devices, files, [&](const ExecOptions& own, const Made& made) { answer(own, made, files, closing); });

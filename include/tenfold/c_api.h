@@ -7,7 +7,7 @@
  * bindings count inputs first, then outputs. A pointer that a function gives lives as long as the handle it came from.
  *
  * This is the one header to include; each header below holds one subject. Functions that build are in the library
- * tenfold-builder, all others in tenfold. */
+ * tenfold-builder, those of sliding windows in tenfold-imaging, all others in tenfold. */
 #ifndef TENFOLD_C_API_H
 #define TENFOLD_C_API_H
 
@@ -36,6 +36,7 @@
 #include "tenfold/c/report.h"   /* tenfold-builder */
 #include "tenfold/c/run.h"
 #include "tenfold/c/runtime.h"
+#include "tenfold/c/sliding_window.h" /* tenfold-imaging */
 #include "tenfold/c/status.h"
 #include "tenfold/c/timing_cache.h" /* tenfold-builder */
 #include "tenfold/c/types.h"

@@ -75,7 +75,7 @@ class TENFOLD_API SlidingWindow {
   Tensor weights() const;                   // f32 [roi...]; ones in mode `halo`
   // Windows `first` to first + count - 1, counted over all images in their order, as [count, channel, roi...] of
   // `dtype` at `to`. `images`: [image, channel, spatial...] of u8, u16, i16, i32, f16, bf16, f32 or f64. `dtype`: that
-  // of the images, f32, f64, f16 or bf16. `threads`: 0 takes all.
+  // of the images, f32, f64, f16 or bf16. `threads`: 0 takes all, or one where the windows are small.
   void cut(const Tensor& images, std::int64_t first, std::int64_t count, DType dtype, void* to, int threads = 0) const;
 
  private:
@@ -101,7 +101,7 @@ struct StitchOptions {
   OutputActivation activation = OutputActivation::none;
   OutputReduction reduction = OutputReduction::none;
   double threshold = 0.5;
-  int threads = 0;                          // 0: all processors
+  int threads = 0;                          // 0: all processors, or one where windows are small
   // Spatial extents of all outputs: means are resampled to them plane by plane, before activation and reduction. Empty:
   // those that the outputs have by themselves.
   Shape grid = {};
@@ -127,6 +127,8 @@ class TENFOLD_API ImageSource {
   virtual double overhead() const { return 0; }
   // The whole array where it lies dense in memory: read() is not called then. Null: it does not.
   virtual const void* memory() const { return nullptr; }
+  // The same in the memory of the GPU that the engine is on, for sweeps that stay there. Others call read().
+  virtual const void* gpu_memory() const { return nullptr; }
 };
 
 // Where one output goes. Called by the sweep's thread.
@@ -142,6 +144,8 @@ class TENFOLD_API ImageSink {
   // After open(): where the whole array lies dense in memory: it is written there, and write() is not called. Null: it
   // does not.
   virtual void* memory() { return nullptr; }
+  // The same in the memory of the GPU that the engine is on, for sweeps that stay there. Others call write().
+  virtual void* gpu_memory() { return nullptr; }
 };
 // Makes the sink of an output, counted from 0.
 using MakeSink = std::function<std::shared_ptr<ImageSink>(std::size_t output)>;
@@ -196,10 +200,14 @@ struct SweepOptions {
   // A part of the results: of the only image, planes from `first_plane` on, and rows [first_row, end_row) of the second
   // spatial axis (end_row 0: all). Bits are those of all results. Not with `memory`.
   std::int64_t first_plane = 0, first_row = 0, end_row = 0;
-  LogCallback log = {};
+  LogCallback log = {};                     // told of bands, and why a GPU cannot do what `stay_on_gpu` says
   SweepSeconds* seconds = nullptr;          // where they are added up
   // Told after each batch, in the caller's thread. If it returns false, Error(cancelled) is thrown.
   std::function<bool(std::int64_t done, std::int64_t total)> progress = {};
+  // An engine on a GPU: planes travel there once, in their own type, and windows are cut, blended and reduced there. If
+  // false, or where the GPU cannot (too little memory, no NVRTC, images of i32 or f64; a grid, `memory`, a part), the
+  // host does that.
+  bool stay_on_gpu = true;
 };
 
 // The bands of a sweep with `options.memory`: their ends along the second spatial axis of the results, of which the
@@ -217,10 +225,16 @@ TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const 
                        const MakeSink& sinks, const SweepOptions& options = {});
 TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,
                        const SweepOptions& options = {});
+// Several engines on the same windows: the mean of their outputs, which have the same shapes. Windows are cut once, of
+// f32 unless all engines take one type.
+TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines,
+                       const MakeSink& sinks, const SweepOptions& options = {});
 // The same in memory: `images` is [image, channel, spatial...]; gives a tensor for each output.
 TENFOLD_API std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images,
                                       const WindowPredictor& predict, const SweepOptions& options = {});
 TENFOLD_API std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const Engine& engine,
                                       const SweepOptions& options = {});
+TENFOLD_API std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images,
+                                      std::span<const Engine> engines, const SweepOptions& options = {});
 
 }  // namespace tenfold

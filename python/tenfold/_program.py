@@ -4,7 +4,9 @@ import sys
 from typing import NoReturn
 
 
+PROGRAM = os.path.join(os.path.dirname(__file__), 'bin', 'tenfold')
+
+
 def main() -> NoReturn:
-    program = os.path.join(os.path.dirname(__file__), 'bin', 'tenfold')
     os.environ.setdefault('TENFOLD_PYTHON', sys.executable)   # verbs that run in Python find this package
-    os.execv(program, [program, *sys.argv[1:]])
+    os.execv(PROGRAM, [PROGRAM, *sys.argv[1:]])

@@ -1,6 +1,7 @@
 """What the tests share: a small model with a dynamic batch, its truth in NumPy, and engines that are built once."""
 import functools
 import importlib.metadata
+import logging
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import tenfold
+from tenfold import _log
 
 os.environ.setdefault('TENFOLD_DEVICE', 'cpu')   # addresses and arrays here are the host's; gpu_test means a GPU
 
@@ -67,6 +69,22 @@ def python(code, **environment):
                           env={**os.environ, **environment}, timeout=120)
 
 
+class Lines(logging.Handler):
+    """The lines that are logged meanwhile; a context, and a list. What is logged once in a process may come again."""
+
+    def __enter__(self):
+        _log._said.clear()
+        self.lines = []
+        logging.getLogger('tenfold').addHandler(self)
+        return self.lines
+
+    def __exit__(self, *_):
+        logging.getLogger('tenfold').removeHandler(self)
+
+    def emit(self, record):
+        self.lines.append(record.getMessage())
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -90,5 +108,5 @@ class Case(unittest.TestCase):
         return caught.exception
 
 
-__all__ = ['Case', 'PROFILE', 'QUICK', 'TensorProto', 'WEIGHTS', 'batch', 'helper', 'model', 'numpy_helper', 'one_node', 'onnx', 'python',
-           'tanh_engine', 'tanh_model', 'truth']
+__all__ = ['Case', 'Lines', 'PROFILE', 'QUICK', 'TensorProto', 'WEIGHTS', 'batch', 'helper', 'model', 'numpy_helper', 'one_node', 'onnx',
+           'python', 'tanh_engine', 'tanh_model', 'truth']

@@ -283,7 +283,7 @@ class Engines(Case):
         engine, _ = self.engine(4)
         with self.assertRaisesRegex(tenfold.InvalidArgument, "input 'x' is .* takes no windows"):
             _native.infer(_native.SlidingWindow((20, 20), 6), np.zeros((1, 1, 20, 20), 'f4'), engine)
-        with self.assertRaisesRegex(TypeError, 'a tenfold.Engine or a function'):
+        with self.assertRaisesRegex(TypeError, 'a tenfold.Engine, several of them or a function'):
             _native.infer(_native.SlidingWindow((20, 20), 8), np.zeros((1, 1, 20, 20), 'f4'), 7)
 
 

@@ -4,10 +4,13 @@
 
 #include "native/call/bound_context.h"
 #include "native/errors.h"
+#include "native/imaging/gpu_images.h"
 #include "native/imaging/windows.h"
 #include "native/long_call.h"
 #include "native/options/callbacks.h"
 #include "native/options/values.h"
+#include "tenfold/device_array.h"
+#include "tenfold/device_stream.h"
 
 namespace tenfold::python {
 namespace {
@@ -110,28 +113,58 @@ class PySink final : public ImageSink {
   std::int64_t channels_ = 0;
 };
 
+// The engines of an engine, or of a sequence of nothing else; else none.
+std::vector<Engine> engines_from(nb::handle predictor) {
+  if (nb::isinstance<PyEngine>(predictor)) return {engine_from(predictor, "predictor")};
+  std::vector<Engine> engines;
+  if (!PyList_Check(predictor.ptr()) && !PyTuple_Check(predictor.ptr())) return engines;
+  for (const nb::handle one : predictor) {
+    if (!nb::isinstance<PyEngine>(one)) return {};
+    engines.push_back(engine_from(one, "predictor"));
+  }
+  return engines;
+}
+
 struct PySweep {
   nb::handle predictor;
   SweepOptions options;
-  bool is_engine;
+  std::vector<Engine> engines;
   std::shared_ptr<Callbacks> callbacks = std::make_shared<Callbacks>();   // with the log, to the logger "tenfold"
 
   PySweep(nb::handle given, const StitchOptions& stitch, std::int64_t window_batch, nb::handle dtype,
           nb::handle progress, std::int64_t memory)
-      : predictor(given), is_engine(nb::isinstance<PyEngine>(given)) {
+      : predictor(given), engines(engines_from(given)) {
     options.stitch = stitch, options.window_batch = window_batch, options.progress = progress_from(progress);
     options.memory = memory;
-    if (memory > 0) options.log = callbacks->log();
+    options.log = callbacks->log();
     if (!dtype.is_none()) options.input = dtype_of(dtype, "dtype");
-    if (!is_engine && PyCallable_Check(given.ptr()) == 0)
-      raise_type_error("a predictor is a tenfold.Engine or a function, not a " + class_name(given));
+    if (engines.empty() && PyCallable_Check(given.ptr()) == 0)
+      raise_type_error("a predictor is a tenfold.Engine, several of them or a function, not a " + class_name(given));
   }
-  // `go` with an engine, or with a function.
+  // Images on the GPU of the engines, whose results are to be there, too; null: they are elsewhere.
+  std::unique_ptr<GpuImages> on_gpu(nb::handle images, nb::handle out) const {
+    constexpr std::int64_t kDefaultStream = 1;   // as DLPack counts them
+    ArrayView view;
+    nb::object array = nb::borrow(images);
+    read_array(view, array, "images", kDefaultStream);
+    if (!view.on_gpu() || engines.empty() || !out.is_none()) return nullptr;
+    if (!view.dense || view.odd) {
+      array = packed_copy(array, view.maker);
+      read_array(view, array, "images", kDefaultStream);
+    }
+    auto found = std::make_unique<GpuImages>(std::move(array), std::move(view));
+    for (const Engine& engine : engines)
+      if (device_of(engine) != found->device())
+        raise_error(ErrorKind::invalid_argument, "images lie on " + found->device() + ", an engine is on " +
+                                                     device_of(engine) + ": expected one device");
+    LongCall().run([&] { synchronize_stream(found->device(), nullptr); });
+    return found;
+  }
+  // `go` with engines, or with a function.
   template <class Go>
   void run(Go go) const {
-    if (is_engine) {
-      const Engine engine = engine_from(predictor, "predictor");
-      LongCall().run([&] { go(engine); });
+    if (!engines.empty()) {
+      LongCall().run([&] { go(std::span<const Engine>(engines)); });
     } else {
       const WindowPredictor function = predictor_from(predictor);
       LongCall().run([&] { go(function); });
@@ -143,11 +176,16 @@ nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::hand
                        nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
                        int threads, nb::handle progress, nb::handle out, nb::handle grid, nb::handle interpolation,
                        std::int64_t memory, int axis) {
-  TensorSource source(tensor_of(images, "images"));
-  ArraySinks sinks(out);
   PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}), window_batch,
                dtype, progress, memory);
   call.options.axis = axis;
+  if (std::unique_ptr<GpuImages> there = call.on_gpu(images, out)) {
+    const MakeSink make = [&](std::size_t) { return there->make_sink(); };
+    call.run([&](const auto& with) { sweep(windows, there->source(), with, make, call.options); });
+    return there->arrays();
+  }
+  TensorSource source(tensor_of(images, "images"));
+  ArraySinks sinks(out);
   const MakeSink make = [&](std::size_t output) { return sinks.make(output); };
   call.run([&](const auto& with) { sweep(windows, source, with, make, call.options); });
   return sinks.arrays();
@@ -200,11 +238,11 @@ void bind_sweep(nb::module_& m) {
         nb::arg("progress").none() = nb::none(), nb::arg("out").none() = nb::none(),
         nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear", nb::arg("memory") = 0,
         nb::arg("axis") = 0,
-        "Images [image, channel, spatial...] through an engine or a function of (windows, first), in windows: a list "
-        "of arrays, those of `out` where it is given, which share no memory with the images. grid: spatial extents to "
-        "which means are resampled before activation and reduction; interpolation: linear or nearest, for all axes or "
-        "each. memory: bytes beyond which rows are computed in bands, 0: no bound. axis: along which slabs "
-        "pass.");
+        "Images [image, channel, spatial...] through an engine, the mean of several or a function of (windows, "
+        "first), in windows: a list of arrays, those of `out` where it is given, which share no memory with the images. "
+        "Images on the GPU of the engine stay there, and so do results. grid: spatial extents to which means are "
+        "resampled before activation and reduction; interpolation: linear or nearest, for all axes or each. "
+        "memory: bytes beyond which rows are computed in bands, 0: no bound. axis: along which slabs pass.");
   m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"),
         nb::arg("predictor"), nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none",

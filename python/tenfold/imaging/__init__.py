@@ -13,20 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tenfold._native import SlidingWindow, WindowStitcher, infer, sweep
+    from tenfold.imaging.ensemble import Ensemble
     from tenfold.imaging.inferers import SlidingWindowInferer, SlidingWindowInfererAdapt
     from tenfold.imaging.slice_inferer import SliceInferer
     from tenfold.imaging.sliding_window import sliding_window_inference
 
 _NATIVE = ('SlidingWindow', 'WindowStitcher', 'infer', 'sweep')   # tenfold/sliding_window.h
 _MODULES = {   # imported with the first use of a name
+    'Ensemble': 'ensemble',
     'SliceInferer': 'slice_inferer',
     'SlidingWindowInferer': 'inferers',
     'SlidingWindowInfererAdapt': 'inferers',
     'sliding_window_inference': 'sliding_window',
 }
 __all__ = [
-    'SliceInferer', 'SlidingWindow', 'SlidingWindowInferer', 'SlidingWindowInfererAdapt', 'WindowStitcher', 'infer',
-    'sliding_window_inference', 'sweep',
+    'Ensemble', 'SliceInferer', 'SlidingWindow', 'SlidingWindowInferer', 'SlidingWindowInfererAdapt', 'WindowStitcher',
+    'infer', 'sliding_window_inference', 'sweep',
 ]
 
 

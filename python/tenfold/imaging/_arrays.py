@@ -11,12 +11,6 @@ from tenfold.errors import InvalidArgument
 # Element types that the core reads. Others, which are integers or float8, become float32 first.
 _READABLE = ('uint8', 'uint16', 'int16', 'int32', 'float16', 'bfloat16', 'float32', 'float64')
 _CPU = 1   # DLPack's kDLCPU
-_ALONE = 1 << 16   # elements below which waking other threads takes longer than the work
-
-
-def threads_for(elements: int) -> int:
-    """The core's `threads`: 0 is all."""
-    return 1 if elements < _ALONE else 0
 
 
 def is_torch(value: Any) -> bool:
@@ -29,6 +23,10 @@ def type_name(array: Any) -> str:
     return str(array.dtype).rpartition('.')[2]
 
 
+def is_readable(array: Any) -> bool:
+    return type_name(array) in _READABLE
+
+
 def host_array(value: Any, what: str) -> Any:
     """torch's tensor or NumPy's array, without gradients and subclasses, and of a readable type."""
     if is_torch(value):
@@ -39,7 +37,7 @@ def host_array(value: Any, what: str) -> Any:
     else:
         array = np.ascontiguousarray(value)
     name = type_name(array)
-    if name in _READABLE:
+    if is_readable(array):
         return array
     if name == 'object' or name.startswith(('complex', 'str', '<U', '|S', 'datetime', 'timedelta')):
         raise InvalidArgument(f'{what} is a {type(value).__name__} of {name}; expected an array of real numbers, of '

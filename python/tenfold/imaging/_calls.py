@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 from typing import Any
 
 from tenfold import _native
 from tenfold.errors import InvalidArgument
 from tenfold.imaging._arguments import weight_map
-from tenfold.imaging._arrays import host_array, threads_for
+from tenfold.imaging._arrays import host_array
 from tenfold.imaging._images import Images
 from tenfold.imaging._outputs import flatten
 
@@ -65,8 +64,7 @@ class Calls:
                 raise InvalidArgument(f'output {i} of predictor is {list(array.shape)} for {count} windows; expected '
                                       '[windows, channel, spatial...]')
         if self._stitcher is None:
-            threads = threads_for(sum(math.prod(array.shape) for array in arrays))
-            self._stitcher = _native.WindowStitcher(self._dividing(weights), self.images.shape[0], threads=threads)
+            self._stitcher = _native.WindowStitcher(self._dividing(weights), self.images.shape[0])
         self._stitcher.add([host_array(array, f'output {i} of predictor') for i, array in enumerate(arrays)], weights)
 
     def _dividing(self, weights: Any) -> Any:

@@ -1,25 +1,27 @@
 """Images as callers have them. Windows and results are of the same library: torch's, with MONAI's meta, or NumPy's."""
 from __future__ import annotations
 
-import math
 import sys
 from typing import Any
 
 import numpy as np
 
 from tenfold.errors import InvalidArgument
-from tenfold.imaging._arrays import host_array, is_torch, threads_for, type_name
+from tenfold.imaging._arrays import host_array, is_readable, is_torch, type_name
 
 
 class Images:
-    """[image, channel, spatial...] of NumPy, or of whoever else speaks DLPack."""
+    """[image, channel, spatial...] of NumPy, or of whoever else speaks DLPack. `host`: as the core reads it."""
 
     def __init__(self, given: Any, what: str, sw_device: Any = None, device: Any = None) -> None:
-        self.given, self.host = given, host_array(given, what)
+        self.given, self.host = given, self._readable(given, what)
         self.shape: tuple[int, ...] = tuple(self.host.shape)
         floats = 'float' in type_name(self.host)
         self.dtype = self.host.dtype if floats else self._float32()   # networks take no integers
         self._set_devices(what, sw_device, device)
+
+    def _readable(self, given: Any, what: str) -> Any:
+        return host_array(given, what)
 
     def _float32(self) -> Any:
         return np.dtype(np.float32)
@@ -35,7 +37,7 @@ class Images:
         return self._cut(windows, first, count, self.dtype)
 
     def _cut(self, windows: Any, first: int, count: int, dtype: Any) -> Any:
-        return windows.cut(self.host, first, count, dtype, threads_for(count * self.shape[1] * math.prod(windows.roi)))
+        return windows.cut(self.host, first, count, dtype)
 
     def weights(self, array: Any) -> Any:
         """A weight map for process_fn, as windows are."""
@@ -74,7 +76,7 @@ class TorchImages(Images):
         return sys.modules['torch'].from_numpy(array).to(self._sw_device, self.dtype)
 
     def result(self, array: Any) -> Any:
-        tensor = sys.modules['torch'].from_numpy(array)
+        tensor = array if is_torch(array) else sys.modules['torch'].from_numpy(array)
         if not hasattr(self.given, 'copy_meta_from'):
             return tensor.to(self._device, self.dtype)
         return type(self.given)(tensor.to(self._device)).copy_meta_from(self.given)   # MONAI's are float32
@@ -83,5 +85,18 @@ class TorchImages(Images):
         return self.host.new_zeros((1, *self.shape[1:]))
 
 
-def open_images(given: Any, what: str, sw_device: Any = None, device: Any = None) -> Images:
-    return (TorchImages if is_torch(given) else Images)(given, what, sw_device, device)
+class GpuImages(TorchImages):
+    """torch's tensors on the GPU of the engines that take their windows: they stay there."""
+
+    def _readable(self, given: Any, what: str) -> Any:
+        torch = sys.modules['torch']
+        torch.cuda.current_stream(given.device).synchronize()   # which may still compute them
+        return given.detach().as_subclass(torch.Tensor).contiguous()
+
+
+def open_images(given: Any, what: str, sw_device: Any = None, device: Any = None, engines: tuple[Any, ...] = ()) -> Images:
+    """`engines`: that take all windows; none: a function does."""
+    if not is_torch(given):
+        return Images(given, what, sw_device, device)
+    there = given.is_cuda and bool(engines) and all(str(given.device) == engine.device for engine in engines) and is_readable(given)
+    return (GpuImages if there else TorchImages)(given, what, sw_device, device)

@@ -11,6 +11,7 @@ from tenfold.imaging import _arguments as check
 from tenfold.imaging._calls import Calls
 from tenfold.imaging._images import Images, open_images
 from tenfold.imaging._outputs import pack
+from tenfold.imaging.ensemble import engines_of
 
 
 def sliding_window_inference(
@@ -40,9 +41,9 @@ def sliding_window_inference(
     roi_size: the window, one extent or one for each axis. 0, -1 and None stand for that of `inputs`. Smaller images are
         padded by padding_mode and cval.
     sw_batch_size: windows of one call of the predictor.
-    predictor: a function of (windows, *args, **kwargs), or a tenfold.Engine; then no Python runs between windows. It
-        returns an array [windows, channel, spatial...], or a sequence or a dict of them. Channels and resolutions may
-        differ. Windows of integer images are float32.
+    predictor: a function of (windows, *args, **kwargs), a tenfold.Engine, or an Ensemble of several; between windows of
+        engines no Python runs. It returns an array [windows, channel, spatial...], or a sequence or a dict of them.
+        Channels and resolutions may differ. Windows of integer images are float32.
     overlap: the part of a window that it shares with the next, for all axes or for each.
     mode: 'constant': all voxels of a window count alike. 'gaussian': those near its center count more; the standard
         deviation is sigma_scale * roi_size.
@@ -50,7 +51,7 @@ def sliding_window_inference(
     process_fn: a function of (outputs, windows, weights) that returns (outputs, weights), which are used for these
         windows. The weights of the first call divide all voxels.
     with_coord: the predictor's second argument is a list of each window's slices in the padded images.
-    sw_device, device: torch's devices of windows and of results.
+    sw_device, device: torch's devices of windows and of results. Tensors on the GPU of an engine stay there.
     progress: draws a line on stderr.
     buffer_steps, buffer_dim: change nothing. Sums exist for one window's extent of the first axis, whatever they say.
     condition: a keyword: as many images of the same spatial extents. Their windows go to the predictor by this name.
@@ -58,7 +59,8 @@ def sliding_window_inference(
     Results have the type of `inputs` (float32 for integers and MetaTensors), and its meta. Sums are float32. Gradients
     do not go through. A dict has sorted keys.
     """
-    images = open_images(inputs, 'inputs', sw_device, device)
+    engines = engines_of(predictor) if process_fn is None else ()
+    images = open_images(inputs, 'inputs', sw_device, device, engines)
     image = check.spatial_shape(images.shape)
     rank, count = len(image), images.shape[0]
     roi = check.window_extents(roi_size, image)
@@ -76,12 +78,12 @@ def sliding_window_inference(
     windows = _native.SlidingWindow(image, roi, **options)
     condition = _condition_of(kwargs.pop('condition', None), images, count, sw_device)
     draw = progress_bar(progress, 'windows')
-    if isinstance(predictor, _native.Engine) and process_fn is None:
+    if engines:
         _refuse_beside_engine(condition=condition is not None, with_coord=with_coord, args=args, kwargs=kwargs)
-        keys, arrays = _run_engine(windows, images, predictor, batch, draw)
+        keys, arrays = _run_engines(windows, images, engines, batch, draw)
     else:
         if not callable(predictor):
-            raise InvalidArgument(f'predictor is a {type(predictor).__name__}; expected a function or a tenfold.Engine')
+            raise InvalidArgument(f'predictor is a {type(predictor).__name__}; expected a function, a tenfold.Engine or an Ensemble')
         calls = Calls(windows, options, images, condition, predictor, process_fn, with_coord, args, kwargs)
         keys, arrays = calls.run(batch, draw)
     return pack(keys, [images.result(array if count else array[:0]) for array in arrays])
@@ -104,10 +106,10 @@ def _refuse_beside_engine(**given: Any) -> None:
                                   'function that calls the engine with what it needs')
 
 
-def _run_engine(windows: Any, images: Images, engine: Any, batch: int,
-                draw: Callable[[int, int], bool] | None) -> tuple[list[str] | None, list[Any]]:
-    names = [binding.name for binding in engine.bindings if not binding.is_input]
-    arrays = _native.infer(windows, images.host, engine, batch, progress=draw)
+def _run_engines(windows: Any, images: Images, engines: tuple[Any, ...], batch: int,
+                 draw: Callable[[int, int], bool] | None) -> tuple[list[str] | None, list[Any]]:
+    names = [binding.name for binding in engines[0].bindings if not binding.is_input]
+    arrays = _native.infer(windows, images.host, engines, batch, progress=draw)
     if len(names) == 1:
         return None, arrays
     by_name = dict(sorted(zip(names, arrays)))

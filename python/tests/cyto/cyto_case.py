@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from case import Case, helper, model, numpy_helper, onnx  # noqa: E402
+from case import Case, Lines, helper, model, numpy_helper, onnx  # noqa: E402
 
 logging.getLogger('tenfold').addHandler(logging.NullHandler())   # what is told is asserted, and not shown
 TREE = pathlib.Path(__file__).resolve().parent.parent.parent.parent
@@ -42,23 +42,6 @@ def truth(x, output=0):
 
 def pictures(*shape, seed=0, dtype=np.float32):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
-
-
-class Lines(logging.Handler):
-    """The lines that are logged meanwhile; a context, and a list. What is said once may be said again."""
-
-    def __enter__(self):
-        from tenfold import _log
-        _log._said.clear()
-        self.lines = []
-        logging.getLogger('tenfold').addHandler(self)
-        return self.lines
-
-    def __exit__(self, *_):
-        logging.getLogger('tenfold').removeHandler(self)
-
-    def emit(self, record):
-        self.lines.append(record.getMessage())
 
 
 class CytoCase(Case):

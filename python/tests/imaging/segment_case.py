@@ -60,7 +60,7 @@ class SegmentCase(Case):
         return self.path(name)
 
     def words(self, source, out, *flags, models=None):
-        quick = ('--device=cpu', '--builderOptimizationLevel=0', '--threads=1', '--progress=none', '--json')
+        quick = ('--device=cpu', '--build=--builderOptimizationLevel=0', '--threads=1', '--progress=none', '--json')
         return [*(f'--onnx={one}' for one in models or [self.model]), f'--input={source}', f'--output={self.path(out)}', *quick, *flags]
 
     def call(self, words):

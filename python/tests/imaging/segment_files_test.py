@@ -85,6 +85,7 @@ class Memory(SegmentCase):
 
 class Program(SegmentCase):
     def program(self, *words, **environment):
+        words = [one.removeprefix('--build=') for one in words]   # which are its own
         return subprocess.run([sys.executable, '-m', 'tenfold', 'segment', *words], capture_output=True, text=True,
                               env={**os.environ, **environment})
 
@@ -124,20 +125,21 @@ class Program(SegmentCase):
         expected = self.by_hand(np.load(source))
         self.assertLess(abs(np.load(self.path('h.npy')) - expected).max(), 0.01 * abs(expected).max())
         for flag in ('--fp16', '--bf16', '--int8', '--fp8', '--best', '--noTF32', '--builderOptimizationLevel=1'):
-            words = [one for one in self.words(source, 'p.npy', '--overwrite') if not one.startswith('--builder')]
-            code, _, errors = self.call([*words, flag])
+            words = [one for one in self.words(source, 'p.npy', '--overwrite') if not one.startswith('--build=')]
+            code, _, errors = self.call([*words, f'--build={flag}'])
             self.assertEqual(code, 0, errors)
             self.assertLess(abs(np.load(self.path('p.npy')) - expected).max(), 0.05 * abs(expected).max())
 
     def test_both_sides_know_the_same_flags(self):
         import re
 
-        from tenfold.imaging.segment._options import ALL_SWITCHES, FLAGS, SWITCHES
-        helped = self.program('--help').stdout
-        found = dict(re.findall(r'^  --(\w+)(=?)', helped, re.MULTILINE))
+        from tenfold.imaging.segment._options import FLAGS, SWITCHES
+        own, _, building = self.program('--help=all').stdout.partition('\nBuilding')
+        found = dict(re.findall(r'^  --(\w+)(=?)', own, re.MULTILINE))
         del found['help']
-        self.assertEqual(set(found), {*FLAGS, *SWITCHES})
-        self.assertEqual({name for name, equals in found.items() if not equals}, set(ALL_SWITCHES))
+        self.assertEqual(set(found), {*FLAGS, *SWITCHES} - {'build'})
+        self.assertEqual({name for name, equals in found.items() if not equals}, set(SWITCHES))
+        self.assertFalse({*FLAGS, *SWITCHES} & set(re.findall(r'^  --([\w-]+)', building, re.MULTILINE)))
 
 
 if __name__ == '__main__':

@@ -146,7 +146,9 @@ class Continued(SegmentCase):
         for words, flags in ((r'the killed run had --overlap=0.5, this one has --overlap=0.25', ['--overlap=0.25', '--normalize=zscore']),
                              (r'the killed run had --overlap=0.5, this one has no --overlap', ['--normalize=zscore']),
                              (r'the killed run had no --reduce, this one has --reduce=argmax',
-                              ['--overlap=0.5', '--normalize=zscore', '--reduce=argmax'])):
+                              ['--overlap=0.5', '--normalize=zscore', '--reduce=argmax']),
+                             (r'the killed run had no --noTF32, this one has --noTF32',
+                              ['--overlap=0.5', '--normalize=zscore', '--build=--noTF32'])):
             self.fails(2, words, self.words(self.source, 'y.npy', '--resume', *flags))
         same = self.words(self.source, 'y.npy', '--resume', '--overlap=0.5', '--normalize=zscore')
         stat = os.stat(self.source)

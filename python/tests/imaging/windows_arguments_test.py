@@ -35,7 +35,7 @@ REFUSED = [   # arguments beside (inputs, roi_size, sw_batch_size, predictor), a
     ({'roi_weight_map': -np.ones((4, 4))}, r'roi_weight_map: a value is negative'),
     ({'roi_weight_map': np.zeros((4, 4))}, r'weights: .* sum to zero'),
     ({'condition': np.ones((2, 1, 9, 9))}, r'condition is \[2, 1, 9, 9\], inputs are \[1, 1, 9, 9\]; expected as many'),
-    ({'predictor': 7}, r'predictor is a int; expected a function or a tenfold\.Engine'),
+    ({'predictor': 7}, r'predictor is a int; expected a function, a tenfold\.Engine or an Ensemble'),
     ({'predictor': lambda x: None}, r'predictor returned a NoneType; expected an array'),
     ({'predictor': lambda x: ()}, r'predictor returned an empty tuple; expected an array'),
     ({'predictor': lambda x: (x, None)}, r'output 1 of predictor is a NoneType; expected an array'),

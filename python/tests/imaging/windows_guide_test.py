@@ -35,7 +35,9 @@ class Guide(Case):
         names['network'] = lambda x: names['engine'](x)
         exec(compile(blocks[0], 'first', 'exec'), names)
         self.near(names['y'], by_engine, 1e-5)
-        exec(compile(blocks[2], 'third', 'exec'), names)
+        exec(compile(blocks[2], 'third', 'exec'), names)   # of the engine and what calls it
+        self.near(names['y'], by_engine, 1e-5)
+        exec(compile(blocks[3], 'fourth', 'exec'), names)
         self.assertEqual((names['labels'].shape, names['labels'].dtype), ((1, 1, *VOLUME.shape[2:]), np.uint8))
         small = blocks[3].replace('(321, 512, 512)', '(21, 112, 31)')   # the guide's grid takes 84 MB
         self.assertNotEqual(small, blocks[3])

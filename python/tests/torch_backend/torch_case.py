@@ -8,7 +8,7 @@ import warnings
 import torch
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from case import Case, python  # noqa: E402
+from case import Case, Lines, python  # noqa: E402
 
 import tenfold  # noqa: E402
 import tenfold.torch  # noqa: E402
@@ -50,4 +50,4 @@ class TorchCase(Case):
         self.assertEqual(len(reports[0].all_breaks()), breaks, str(reports[0]))
 
 
-__all__ = ['MLP', 'QUICK', 'Case', 'TorchCase', 'logging', 'python', 'tenfold', 'torch', 'unittest', 'warnings']
+__all__ = ['MLP', 'QUICK', 'Case', 'Lines', 'TorchCase', 'logging', 'python', 'tenfold', 'torch', 'unittest', 'warnings']

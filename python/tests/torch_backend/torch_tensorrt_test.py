@@ -4,7 +4,7 @@ import subprocess
 import sys
 from unittest import mock
 
-from torch_case import MLP, TorchCase, logging, tenfold, torch, unittest, warnings
+from torch_case import MLP, Lines, TorchCase, logging, tenfold, torch, unittest, warnings
 
 import torch_tensorrt
 from tenfold.torch import _report
@@ -243,21 +243,6 @@ class Submodules(TorchCase):
             with self.assertRaises(AttributeError) as caught:
                 module.no_such_name
             self.assertIn('no_such_name', str(caught.exception))
-
-
-class Lines(logging.Handler):
-    """What is logged meanwhile; a context, and a list."""
-
-    def __enter__(self):
-        self.lines = []
-        logging.getLogger('tenfold').addHandler(self)
-        return self.lines
-
-    def __exit__(self, *_):
-        logging.getLogger('tenfold').removeHandler(self)
-
-    def emit(self, record):
-        self.lines.append(record.getMessage())
 
 
 if __name__ == '__main__':

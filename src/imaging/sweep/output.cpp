@@ -27,10 +27,9 @@ Output::Output(const OutputOptions& options, OutputPart part, Shape window, std:
   in_place_ = !resampler_ && direct() && sums_.may_sum_in_place(how_);
 }
 
-void Output::add(std::int64_t image, std::span<const windows::Prediction> windows, DType dtype, const float* weights,
-                 Parallel& parallel) {
+void Output::add(std::int64_t image, const windows::Predictions& windows, const float* weights, Parallel& parallel) {
   if (in_place_) sums_.sum_in_place(static_cast<float*>(sink_->memory()) + image * (element_count(shape_) / shape_[0]));
-  sums_.add(windows, dtype, weights, parallel);
+  sums_.add(windows, weights, parallel);
 }
 
 void Output::finish(std::int64_t image, std::int64_t end, Parallel& parallel) {

@@ -18,9 +18,9 @@ class Output {
          std::shared_ptr<ImageSink> sink);
 
   const Shape& window() const { return window_; }
-  // Windows of an image that begin at one plane, in their order. `weights`: null: one.
-  void add(std::int64_t image, std::span<const windows::Prediction> windows, DType dtype, const float* weights,
-           Parallel& parallel);
+  bool in_place() const { return in_place_; }
+  // Windows of an image, in their order; where sums are not in place, they begin at one plane. `weights`: null: one.
+  void add(std::int64_t image, const windows::Predictions& windows, const float* weights, Parallel& parallel);
   // No later window touches planes of the padded output before `end`: they are handed on.
   void finish(std::int64_t image, std::int64_t end, Parallel& parallel);
   void finish_image(std::int64_t image, Parallel& parallel);

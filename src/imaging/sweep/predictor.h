@@ -9,6 +9,8 @@
 
 namespace tenfold::imaging {
 
+class WindowEngine;
+
 class Predictor {
  public:
   virtual ~Predictor() = default;
@@ -21,8 +23,9 @@ class Predictor {
 
 std::unique_ptr<Predictor> function_predictor(const SlidingWindow& windows, std::int64_t channels,
                                               const WindowPredictor& predict, const SweepOptions& options);
-// Throws invalid_argument where the engine has other inputs than one for these windows.
-std::unique_ptr<Predictor> engine_predictor(const SlidingWindow& windows, std::int64_t channels, const Engine& engine,
-                                            const SweepOptions& options);
+std::unique_ptr<Predictor> engine_predictor(std::unique_ptr<WindowEngine> engine);
+// The mean of several engines' outputs, which have the same shapes. Their batch is the smallest of their own.
+std::unique_ptr<Predictor> ensemble_predictor(const SlidingWindow& windows, std::int64_t channels,
+                                              std::span<const Engine> engines, const SweepOptions& options);
 
 }  // namespace tenfold::imaging

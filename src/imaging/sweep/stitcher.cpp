@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/threads/cpu_count.h"
 #include "windows/row_kernels.h"
 #include "windows/weights.h"
 
@@ -20,7 +21,9 @@ Stitcher::Stitcher(const SlidingWindow& windows, OutputOptions options, const Pa
       group_(per_image_ / static_cast<std::int64_t>(grid_[0].starts.size())),
       total_(options_.images * per_image_),
       make_sink_(std::move(make_sink)),
-      pool_(windows::make_parallel(threads)) {}
+      threads_(threads) {
+  check_threads(threads_, "sliding windows");
+}
 
 // Weights of the first call, where it has some, divide.
 Output Stitcher::make_output(std::size_t number, const Tensor& given) {
@@ -68,23 +71,21 @@ void Stitcher::check_batch(std::span<const Tensor> given) const {
           ": the images have ", total_);
 }
 
-// Windows of one image that begin at one plane: `first` is counted from the beginning, and `given` begins at `next_`.
-void Stitcher::add_group(std::span<const Tensor> given, std::int64_t first, std::int64_t count) {
-  const std::int64_t image = first / per_image_, window = first % per_image_;
-  const std::int64_t place = window / group_, end = window + count;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    Output& output = outputs_[i];
-    const Tensor& tensor = given[i];
-    const std::int64_t bytes = byte_size(tensor.dtype(), element_count(output.window()));
-    const std::vector<float>& weights = given_weights_.empty() ? usual_weights_[i] : given_weights_[i];
-    std::vector<windows::Prediction> predictions;
-    for (std::int64_t w = window; w < end; ++w)
-      predictions.push_back({static_cast<const std::byte*>(tensor.raw()) + (first - next_ + w - window) * bytes,
-                             windows::indices(grid_, w)});
-    output.add(image, predictions, tensor.dtype(), weights.empty() ? nullptr : weights.data(), *pool_);
-    if (end < (place + 1) * group_) continue;
-    if (static_cast<std::size_t>(place) + 1 == grid_[0].starts.size()) output.finish_image(image, *pool_);
-    else output.finish(image, output.start(place + 1), *pool_);
+// Windows of one image: `first` is counted from the beginning, and `given` begins at `next_`. Where sums lie in place, all
+// at once; else those that begin at one plane.
+void Stitcher::add_to(std::size_t number, const Tensor& given, std::int64_t first, std::int64_t count) {
+  Output& output = outputs_[number];
+  const std::int64_t image = first / per_image_, begin = first % per_image_, end = begin + count;
+  const std::int64_t bytes = byte_size(given.dtype(), element_count(output.window()));
+  const std::vector<float>& weights = given_weights_.empty() ? usual_weights_[number] : given_weights_[number];
+  const auto* values = static_cast<const std::byte*>(given.raw()) + (first - next_) * bytes;
+  for (std::int64_t window = begin, some = 0; window < end; window += some, values += some * bytes) {
+    some = output.in_place() ? count : std::min(end - window, group_ - window % group_);
+    output.add(image, {window, some, values, given.dtype()}, weights.empty() ? nullptr : weights.data(), *pool_);
+    if ((window + some) % group_ != 0) continue;
+    const std::int64_t place = (window + some) / group_;
+    if (static_cast<std::size_t>(place) == grid_[0].starts.size()) output.finish_image(image, *pool_);
+    else output.finish(image, output.start(place), *pool_);
   }
 }
 
@@ -95,12 +96,15 @@ void Stitcher::add(std::span<const Tensor> given, const Tensor& weights) {
     require(!given.empty(), ErrorKind::invalid_argument, "the predictor gave no output");
     usual_weights_ = weights_of_outputs(given, own_.weights);
     for (std::size_t i = 0; i < given.size(); ++i) outputs_.push_back(make_output(i, given[i]));
+    std::int64_t elements = 0;
+    for (const Tensor& one : given) elements += one.size();
+    pool_ = windows::make_parallel(threads_, elements);
   }
   check_batch(given);
   const std::int64_t end = next_ + given[0].shape()[0];
   for (std::int64_t first = next_; first < end;) {
-    const std::int64_t count = std::min(end - first, group_ - first % per_image_ % group_);
-    add_group(given, first, count);
+    const std::int64_t count = std::min(end - first, per_image_ - first % per_image_);
+    for (std::size_t i = 0; i < given.size(); ++i) add_to(i, given[i], first, count);
     first += count;
   }
   next_ = end;

@@ -22,7 +22,7 @@ class Stitcher {
   std::vector<std::vector<float>> weights_of_outputs(std::span<const Tensor> given,
                                                      const std::vector<float>& map) const;
   void check_batch(std::span<const Tensor> given) const;
-  void add_group(std::span<const Tensor> given, std::int64_t first, std::int64_t count);
+  void add_to(std::size_t number, const Tensor& given, std::int64_t first, std::int64_t count);
 
   SlidingWindow windows_;
   const windows::WindowState& own_;
@@ -32,7 +32,8 @@ class Stitcher {
   std::int64_t per_image_, group_;     // windows of an image, and those of them that begin at one plane
   std::int64_t total_, next_ = 0;
   MakeSink make_sink_;
-  std::unique_ptr<Parallel> pool_;
+  int threads_;
+  std::unique_ptr<Parallel> pool_;     // made with the outputs
   std::vector<Output> outputs_;
   std::vector<std::vector<float>> usual_weights_;
   std::vector<std::vector<float>> given_weights_;   // of the present add(), by output; empty: the usual ones

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "sweep/bands.h"
+#include "sweep/device_engine.h"
 #include "sweep/memory_image.h"
 #include "sweep/predictor.h"
 #include "sweep/shared_sinks.h"
@@ -29,7 +30,7 @@ class Sweep {
         sinks_(sinks),
         options_(options),
         outputs_(own_, shape_[0], options.stitch),
-        pool_(windows::make_parallel(options.stitch.threads)) {
+        pool_(windows::make_parallel(options.stitch.threads, predictor.batch() * shape_[1] * element_count(own_.roi))) {
     windows::check_image_type(source.dtype(), predictor.dtype());
   }
 
@@ -150,7 +151,7 @@ void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor
   const SlidingWindow moved = turned(windows, order);
   Shape window = {source.shape()[1]};
   window.insert(window.end(), moved.roi().begin(), moved.roi().end());
-  const std::unique_ptr<Parallel> pool = windows::make_parallel(options.stitch.threads);
+  const std::unique_ptr<Parallel> pool = windows::make_parallel(options.stitch.threads, predictor.batch() * element_count(window));
   TurnedSource turned_source(source, order);
   TurnedPredictor turned_predictor(predictor, order, window, *pool);
   const MakeSink turned_sinks = [&](std::size_t output) { return std::make_shared<TurnedSink>(sinks(output), order); };
@@ -203,7 +204,20 @@ void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredic
 void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,
            const SweepOptions& options) {
   check_source(windows, source);
-  run(windows, source, *engine_predictor(windows, source.shape()[1], engine, options), sinks, options);
+  auto context = std::make_unique<WindowEngine>(windows, source.shape()[1], engine, options.window_batch);
+  if (options.stay_on_gpu && engine.info().on_gpu && sweep_on_device(windows, source, engine, *context, sinks, options))
+    return;
+  run(windows, source, *engine_predictor(std::move(context)), sinks, options);
+}
+
+void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines, const MakeSink& sinks,
+           const SweepOptions& options) {
+  if (engines.size() == 1) return sweep(windows, source, engines[0], sinks, options);
+  check_source(windows, source);
+  const std::unique_ptr<Predictor> predictor = ensemble_predictor(windows, source.shape()[1], engines, options);
+  if (options.stay_on_gpu && std::any_of(engines.begin(), engines.end(), [](const Engine& e) { return e.info().on_gpu; }))
+    Log(options.log)(Severity::warning, kOnHost, "several engines answer");
+  run(windows, source, *predictor, sinks, options);
 }
 
 std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const WindowPredictor& predict,
@@ -216,6 +230,12 @@ std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, co
                           const SweepOptions& options) {
   return in_memory(images,
                    [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, engine, sinks, options); });
+}
+
+std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, std::span<const Engine> engines,
+                          const SweepOptions& options) {
+  return in_memory(
+      images, [&](ImageSource& source, const MakeSink& sinks) { sweep(windows, source, engines, sinks, options); });
 }
 
 }  // namespace tenfold

@@ -2,20 +2,20 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "base/threads/parallel.h"
-#include "windows/axis.h"
-#include "windows/blend_kernels.h"
 #include "windows/finish.h"
+#include "windows/plane_blender.h"
 
 namespace tenfold::windows {
 
-// Predictions of one window: [channel, roi...] of the output.
-struct Prediction {
+// Predictions [window, channel, roi...] of the windows first to first + count - 1 of an image, dense.
+struct Predictions {
+  std::int64_t first, count;
   const std::byte* values;
-  std::vector<std::size_t> at;   // the window's indices along the axes
+  DType dtype;
 };
 
 class Accumulator {
@@ -23,57 +23,45 @@ class Accumulator {
   // `weights` over the output's roi, whose sum divides; empty: one.
   Accumulator(std::vector<OutputAxis> axes, std::int64_t channels, std::vector<float> weights);
 
-  const std::vector<OutputAxis>& axes() const { return axes_; }
+  const std::vector<OutputAxis>& axes() const { return blender_.axes(); }
   std::int64_t channels() const { return channels_; }
   // Sums of the next image lie where its means go, [channel, plane, section...] of f32, in place of memory of one roi's
   // extent. For means as they are, of axes without padding.
   void sum_in_place(float* to) { in_place_ = to; }
   bool may_sum_in_place(const Finish& how) const;
-  // Adds windows that begin at the same plane, in their order. Only planes from there to one roi's extent are held.
-  // `weights`: of these predictions; null: one.
-  void add(std::span<const Prediction> windows, DType dtype, const float* weights, Parallel& parallel);
+  // Adds windows in their order; where sums are not in place, all begin at the same plane, and only planes from there
+  // to one roi's extent are held. `weights`: of these predictions; null: one.
+  void add(const Predictions& windows, const float* weights, Parallel& parallel);
   // Finishes the planes [begin, end) of the padded output: those of the image go to `to`, as finish.h says. Throws
   // invalid_argument where weights sum to zero.
   void finish(std::int64_t begin, std::int64_t end, const Finish& how, const PlaneTarget& to, Parallel& parallel);
 
  private:
-  struct Box { std::int64_t begin, end; };
-  Box box(std::size_t axis, std::size_t index) const;   // of a window, what counts
-  // Of a window's coordinates, the first that no window before it on the axis has, and the first that the next one has.
-  std::int64_t fresh(std::size_t axis, std::size_t index) const;
-  std::int64_t last(std::size_t axis, std::size_t index) const;
-  struct Divisors {                         // of a plane, of a thread
-    std::vector<const float*> maps;         // planes of `weight_sums_`, whose sum divides
-    std::vector<float> row;
-    bool positive = true;                   // so far
-  };
-  // `fresh_plane`: windows that begin at another plane have not added to it. `divisors`: none adds to it later, so sums
-  // become means with the last window of this one; null: they remain sums.
-  void add_plane(float* sums, const float* values, const float* weights, const std::vector<std::size_t>& at,
-                 bool fresh_plane, Divisors* divisors) const;
-  void add_last_rows(AddRows rows, std::int64_t at, Divisors& divisors) const;
   float* sums(std::int64_t channel, std::int64_t z) const {   // of a plane of the padded output
-    if (in_place_ != nullptr) return in_place_ + (channel * axes_[0].padded + z) * section_;
-    return ring_ + (channel * axes_[0].roi + z % axes_[0].roi) * section_;
+    if (in_place_ != nullptr) return in_place_ + (channel * axes()[0].padded + z) * section_;
+    return ring_ + (channel * axes()[0].roi + z % axes()[0].roi) * section_;
   }
   void sum_weights(Parallel& parallel);
-  void add_weights(std::int64_t plane);
-  void find_maps(std::int64_t z, Divisors& divisors) const;
-  const float* divisor_row(std::int64_t at, std::int64_t count, Divisors& divisors) const;
+  void add_weights(std::int64_t plane, PlaneBlender::Scratch& scratch);
+  Interval planes_of(const Predictions& windows) const;
   struct Scratch {                          // of a thread
+    PlaneBlender::Scratch blender;
     Divisors divisors;
-    std::vector<float> values;
     RowValues row;
   };
+  std::vector<Scratch> make_scratch(const Parallel& parallel) const;
+  void find_maps(const Coverings& plane, Divisors& divisors) const;
   void finish_row(std::int64_t z, std::int64_t row, const Finish& how, const PlaneTarget& to, Scratch& scratch) const;
   void finish_rings(std::int64_t begin, std::int64_t end, const Finish& how, const PlaneTarget& to, Parallel& parallel);
 
-  std::vector<OutputAxis> axes_;
+  PlaneBlender blender_;
   std::int64_t channels_, section_ = 1, window_section_ = 1;   // voxels of a plane, of the output and of a window
+  std::int64_t windows_of_plane_ = 1;       // that begin at one plane
   std::vector<float> weights_;
   // [channel, plane, section...], and [plane, section...]: what all windows that begin at one plane add to the
   // divisors, plane by plane from there. It is the same wherever they begin.
-  Tensor sums_, weight_sums_;
+  Tensor sums_;
+  std::unique_ptr<float[]> weight_sums_;
   float* ring_ = nullptr;                   // `sums_`
   float* in_place_ = nullptr;
   bool surely_positive_ = false;            // all divisors, since all of `weight_sums_` are

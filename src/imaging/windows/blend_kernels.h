@@ -3,23 +3,39 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace tenfold::windows {
 
-// Of `rows` rows of `count` floats. `strides` are between rows, in floats.
-struct AddRows {
-  float* sums;
+// A window that covers a stretch: its value and its weight of the stretch's first voxel.
+struct BlendTerm {
   const float* values;
-  const float* weights;   // null: one
-  std::int64_t sums_stride, values_stride, rows, count;
-  std::int64_t fresh;   // from here on in a row, nothing was added before: sums are overwritten. `count`: nowhere
-  std::int64_t last = 0;   // up to here in a row, nothing is added later: sums become means. 0: nowhere
-  // The sum of both divides: rows `sums_stride` apart. The second may be null.
+  const float* weights;   // null in all terms: one
+};
+
+// Voxels of a row that the same windows cover.
+struct BlendStretch {
+  std::int64_t begin, count;
+  std::int64_t first_term, terms;   // in the order of the windows; one at least
+  bool fresh;                       // nothing was added before: sums are overwritten
+  bool last;                        // nothing is added later: sums become means
+};
+
+// Rows with the same stretches, of some channels. Strides are in floats.
+struct BlendRows {
+  float* sums;
+  std::int64_t rows, sums_stride, values_stride;
+  std::int64_t channels, sums_channel, values_channel;   // which share weights and divisors
+  std::span<const BlendStretch> stretches;   // ascending, none overlaps another
+  const BlendTerm* terms;
+  // The sum of both divides where a stretch is the last: rows `sums_stride` apart. The second may be null.
   const float* divisors[2] = {nullptr, nullptr};
+  // Of a row's length, where every voxel is the last: rows are finished there, and written past the caches. Else null.
+  float* scratch = nullptr;
 };
 
 struct BlendKernels {
-  void (*add)(const AddRows& rows);   // sums += values * weights; the product is rounded before it is added
+  void (*blend)(const BlendRows& rows);   // sums += values * weights; each product is rounded before it is added
   // to = sums / weights, also in place.
   void (*divide)(const float* sums, const float* weights, float* to, std::int64_t count);
   bool (*positive)(const float* values, std::int64_t count);   // all of them

@@ -15,49 +15,59 @@ std::vector<float> some(std::size_t count, unsigned seed) {
   return values;
 }
 
-TEST(BlendKernels, AddRowsAsWritten) {
-  for (const std::int64_t count : {1, 7, 16, 33, 64})
-    for (const bool weighed : {false, true}) {
-      const std::int64_t fresh = count - count / 3;
-      const std::int64_t rows = 3, stride = count + 5;
-      const std::vector<float> values = some(static_cast<std::size_t>(rows * count), 1),
-                               weights = some(static_cast<std::size_t>(rows * count), 2);
-      std::vector<float> sums = some(static_cast<std::size_t>(rows * stride), 3), expected = sums;
-      for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t i = 0; i < count; ++i) {
-          const auto from = static_cast<std::size_t>(r * count + i);
-          const volatile float product = weighed ? values[from] * weights[from] : values[from];   // rounded
-          float& sum = expected[static_cast<std::size_t>(r * stride + i)];
-          sum = i < fresh ? sum + product : product;
-        }
-      blend_kernels().add({sums.data(), values.data(), weighed ? weights.data() : nullptr, stride, count, rows, count, fresh});
-      EXPECT_EQ(sums, expected) << count;
-    }
-}
+// A row of three stretches: the first was begun before, two windows cover the second, and the third is fresh.
+struct Case {
+  bool weighed, finished;   // finished: every voxel is the last one
+  std::int64_t count;       // of the windows' rows
+  int divisors;
+};
 
-// Sums of up to two divisors; the same as adding first and dividing then.
-TEST(BlendKernels, TheLastSumsBecomeMeans) {
-  const std::int64_t rows = 3, count = 41, stride = 45;
-  const std::vector<float> values = some(static_cast<std::size_t>(rows * count), 1);
-  std::vector<float> first = some(static_cast<std::size_t>(rows * stride), 6), second = some(first.size(), 7);
+void expect_as_written(const Case& one, bool streamed) {
+  const std::int64_t rows = 3, count = one.count, shift = count - count / 3, width = shift + count, stride = width + 5;
+  const auto size = static_cast<std::size_t>(rows * stride);
+  const std::vector<float> left = some(static_cast<std::size_t>(rows * count), 1), right = some(left.size(), 2),
+                           weights = some(left.size(), 3);
+  std::vector<float> sums = some(size, 4), expected = sums, first = some(size, 6), second = some(size, 7);
   for (float& d : first) d = d * d + 1;
   for (float& d : second) d = d * d;
-  for (const std::int64_t last : {11, 25, 41})
-    for (const std::int64_t fresh : {0, 20, 41})
-      for (const bool both : {false, true}) {
-        std::vector<float> sums = some(first.size(), 3), expected = sums;
-        AddRows add{expected.data(), values.data(), nullptr, stride, count, rows, count, fresh};
-        blend_kernels().add(add);
-        for (std::int64_t i = 0; i < rows * stride; ++i)
-          if (i % stride < last) {
-            const auto at = static_cast<std::size_t>(i);
-            expected[at] /= both ? first[at] + second[at] : first[at];
-          }
-        add.sums = sums.data(), add.last = last;
-        add.divisors[0] = first.data(), add.divisors[1] = both ? second.data() : nullptr;
-        blend_kernels().add(add);
-        EXPECT_EQ(sums, expected) << last << ' ' << fresh;
+  std::vector<BlendTerm> terms = {{left.data(), nullptr}, {left.data() + shift, nullptr}, {right.data(), nullptr},
+                                  {right.data() + count - shift, nullptr}};
+  if (one.weighed)
+    for (std::size_t t = 0; t < terms.size(); ++t)
+      terms[t].weights = weights.data() + (terms[t].values - (t < 2 ? left : right).data());
+  std::vector<BlendStretch> stretches = {{0, shift, 0, 1, false, true},
+                                         {shift, count - shift, 1, 2, true, true},
+                                         {count, shift, 3, 1, true, one.finished}};
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (const BlendStretch& s : stretches)
+      for (std::int64_t i = 0; i < s.count; ++i) {
+        const auto at = static_cast<std::size_t>(r * stride + s.begin + i);
+        float& sum = expected[at];
+        for (std::int64_t t = 0; t < s.terms; ++t) {
+          const BlendTerm& term = terms[static_cast<std::size_t>(s.first_term + t)];
+          const float value = term.values[r * count + i];
+          const volatile float product = one.weighed ? value * term.weights[r * count + i] : value;   // rounded
+          sum = s.fresh && t == 0 ? product : sum + product;
+        }
+        if (s.last && one.divisors > 0) sum /= one.divisors == 2 ? first[at] + second[at] : first[at];
       }
+  std::vector<float> row(static_cast<std::size_t>(width));
+  BlendRows blend{sums.data(), rows, stride, count, 1, 0, 0, stretches, terms.data()};
+  if (one.divisors > 0) blend.divisors[0] = first.data();
+  if (one.divisors > 1) blend.divisors[1] = second.data();
+  if (streamed) blend.scratch = row.data();
+  blend_kernels().blend(blend);
+  EXPECT_EQ(sums, expected) << one.count << ' ' << one.weighed << one.finished << one.divisors << streamed;
+}
+
+TEST(BlendKernels, RowsAsWritten) {
+  for (const std::int64_t count : {3, 7, 16, 33, 64, 200})
+    for (const bool weighed : {false, true})
+      for (const int divisors : {0, 1, 2})
+        for (const bool finished : {false, true}) {
+          expect_as_written({weighed, finished, count, divisors}, false);
+          if (finished) expect_as_written({weighed, finished, count, divisors}, true);
+        }
 }
 
 TEST(BlendKernels, DivideAlsoInPlace) {

@@ -47,34 +47,41 @@ void Cutter::pad_row(std::byte* row, std::size_t size, const std::byte* constant
   }
 }
 
-// All rows of a plane of the window; two axes at most lie between planes and rows.
-void Cutter::cut_plane(const Rows& w, std::int64_t channel, std::int64_t plane, std::byte* to) const {
+// Rows of the window along the last axis but one, in `section`: the axes of the image before it, -1 for padding.
+void Cutter::cut_rows(const Rows& w, std::int64_t section, std::byte* to) const {
+  constexpr std::int64_t kAhead = 8;   // rows lie too far apart for processors to see the next ones coming
+  const std::size_t axis = grid_.size() - 2;
   const Axis& line = grid_.back();
-  const std::size_t middle = grid_.size() - 2;   // axes between the first and the last
-  std::int64_t rows = 1;
-  for (std::size_t a = 1; a <= middle; ++a) rows *= grid_[a].roi;
-  const std::size_t row_bytes = static_cast<std::size_t>(line.roi) * w.to_size;
-  const std::int64_t z = maps_[0][static_cast<std::size_t>(w.starts[0] + plane)];
+  const bool single = axis == 0;       // whose planes are rows, so `section` is the row
+  const std::int64_t rows = single ? 1 : grid_[axis].roi, count = std::min(line.roi, line.image);
+  const std::size_t row_bytes = static_cast<std::size_t>(line.roi) * w.to_size,
+                    image_row = static_cast<std::size_t>(line.image) * w.from_size,
+                    read = static_cast<std::size_t>(count) * w.from_size;
+  const std::int64_t x = line.padded > line.image ? 0 : w.starts.back();
+  const std::int64_t* const map = single ? nullptr : maps_[axis].data() + w.starts[axis];
   for (std::int64_t row = 0; row < rows; ++row, to += row_bytes) {
-    std::array<std::int64_t, 4> at{z < 0 ? -1 : z % w.image.planes};
-    bool outside = z < 0;
-    for (std::int64_t a = static_cast<std::int64_t>(middle), rest = row; a >= 1; --a) {
-      const auto axis = static_cast<std::size_t>(a);
-      at[axis] = maps_[axis][static_cast<std::size_t>(w.starts[axis] + rest % grid_[axis].roi)];
-      rest /= grid_[axis].roi;
-      outside = outside || at[axis] < 0;
-    }
-    if (outside) {
+    const std::int64_t at = single || section < 0 ? section : map[row] < 0 ? -1 : section * grid_[axis].image + map[row];
+    if (at < 0) {
       for (std::int64_t i = 0; i < line.roi; ++i)
         std::memcpy(to + static_cast<std::size_t>(i) * w.to_size, w.constant.data(), w.to_size);
       continue;
     }
-    std::int64_t from = channel * w.image.planes + at[0];
-    for (std::size_t a = 1; a <= middle; ++a) from = from * grid_[a].image + at[a];
-    from = from * line.image + (line.padded > line.image ? 0 : w.starts.back());
-    const std::byte* const source = w.image.data + static_cast<std::size_t>(from) * w.from_size;
-    w.convert(source, to + static_cast<std::size_t>(line.before) * w.to_size, std::min(line.roi, line.image));
+    const std::byte* const from = w.image.data + static_cast<std::size_t>(at * line.image + x) * w.from_size;
+    for (std::size_t byte = 0; byte < read; byte += 64) __builtin_prefetch(from + kAhead * image_row + byte);
+    w.convert(from, to + static_cast<std::size_t>(line.before) * w.to_size, count);
     if (line.padded > line.image) pad_row(to, w.to_size, w.constant.data());
+  }
+}
+
+// All rows of a plane of the window; two axes at most lie between planes and rows.
+void Cutter::cut_plane(const Rows& w, std::int64_t channel, std::int64_t plane, std::byte* to) const {
+  const std::int64_t z = maps_[0][static_cast<std::size_t>(w.starts[0] + plane)];
+  const std::int64_t section = z < 0 ? -1 : channel * w.image.planes + z % w.image.planes;
+  if (grid_.size() < 4) return cut_rows(w, section, to);
+  const std::size_t bytes = static_cast<std::size_t>(grid_[2].roi * grid_[3].roi) * w.to_size;
+  for (std::int64_t i = 0; i < grid_[1].roi; ++i, to += bytes) {
+    const std::int64_t at = maps_[1][static_cast<std::size_t>(w.starts[1] + i)];
+    cut_rows(w, section < 0 || at < 0 ? -1 : section * grid_[1].image + at, to);
   }
 }
 

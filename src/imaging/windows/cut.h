@@ -31,6 +31,7 @@ class Cutter {
  private:
   struct Rows;
   void cut_plane(const Rows& rows, std::int64_t channel, std::int64_t plane, std::byte* to) const;
+  void cut_rows(const Rows& w, std::int64_t section, std::byte* to) const;
   void pad_row(std::byte* row, std::size_t size, const std::byte* constant) const;
   Grid grid_;
   WindowPadding padding_;

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/threads/cpu_count.h"
 #include "tenfold/error.h"
+#include "windows/window_state.h"
 
 namespace tenfold {
 namespace {
@@ -59,6 +61,12 @@ TEST(Cut, TypesAreConverted) {
   EXPECT_THROW(windows.cut(images, 0, 3, DType::f32, as_floats), Error);
   const SlidingWindow padded({4}, {.roi = {6}, .cval = -1});
   EXPECT_THROW(padded.cut(images, 0, 1, DType::u16, halves), Error);   // u16 has no -1
+}
+
+TEST(Threads, SmallWorkTakesTheCallersAlone) {
+  EXPECT_EQ(windows::make_parallel(0, 1000)->workers(), 1);
+  EXPECT_EQ(windows::make_parallel(0, 1 << 20)->workers(), default_threads());
+  EXPECT_EQ(windows::make_parallel(2, 1000)->workers(), 2);   // as told
 }
 
 }  // namespace

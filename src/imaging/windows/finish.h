@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "windows/axis.h"
@@ -17,6 +18,10 @@ struct Finish {
   std::int64_t channels(std::int64_t channels) const { return reduction == OutputReduction::argmax ? 1 : channels; }
   DType dtype(std::int64_t channels) const;   // throws invalid_argument for argmax over more than 65,536
 };
+
+inline constexpr std::string_view kNotPositive =
+    "weights: those of all windows that cover a voxel sum to zero, or one is not a number; expected a positive sum "
+    "everywhere";
 
 // Where finished planes go: [channel, plane, rows...] of the image, without its padding.
 struct PlaneTarget {

@@ -67,7 +67,11 @@ Shape by_axis(const Shape& image, const windows::Grid& grid, std::int64_t (*valu
 }  // namespace
 
 windows::WindowState::WindowState(const Shape& image_, const SlidingWindowOptions& options)
-    : image(image_), grid(make_grid(image_, options)), cutter(grid, options.padding, options.cval) {
+    : image(image_),
+      grid(make_grid(image_, options)),
+      padding(options.padding),
+      cval(options.cval),
+      cutter(grid, options.padding, options.cval) {
   roi = by_axis(image, grid, [](const windows::Axis& axis) { return axis.roi; });
   weights = make_weights(roi, options);
 }
@@ -122,7 +126,8 @@ void SlidingWindow::cut(const Tensor& images, std::int64_t first, std::int64_t n
   std::vector<windows::Cutter::Cut> cuts;
   for (std::int64_t w = first; w < first + number; ++w)
     cuts.push_back({windows::view_of(*state_, images.raw(), images.dtype(), images.shape(), w / count()), w % count()});
-  const std::unique_ptr<Parallel> pool = windows::make_parallel(threads);
+  const std::unique_ptr<Parallel> pool =
+      windows::make_parallel(threads, number * images.shape()[1] * element_count(state_->roi));
   state_->cutter.cut(cuts, dtype, to, *pool);
 }
 
@@ -142,11 +147,13 @@ ImageView view_of(const WindowState& windows, const void* data, DType dtype, con
           windows.grid[0].image};
 }
 
-std::unique_ptr<Parallel> make_parallel(int threads) {
+std::unique_ptr<Parallel> make_parallel(int threads, std::int64_t elements) {
+  constexpr std::int64_t kFew = 1 << 16;
   check_threads(threads, "sliding windows");
-  if (threads == 0) threads = default_threads();
+  if (threads == 0) threads = elements < kFew ? 1 : default_threads();
   if (threads == 1) return std::make_unique<Serial>();
-  return std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = threads});
+  // Between their jobs the network runs, which needs the processors that they would wait on.
+  return std::make_unique<ThreadPool>(ThreadPoolOptions{.threads = threads, .spin_microseconds = 20});
 }
 
 }  // namespace windows

@@ -12,6 +12,8 @@ struct WindowState {
 
   Shape image, roi;                  // as the caller has axes
   Grid grid;                // with an axis in front where the image has one alone
+  WindowPadding padding;
+  double cval;                       // of constant padding
   Cutter cutter;
   std::vector<float> weights;        // over the roi; empty: one
 };
@@ -25,8 +27,9 @@ struct WindowAccess {
   }
 };
 
-// Threads of a call; 0: all processors. Throws invalid_argument.
-std::unique_ptr<Parallel> make_parallel(int threads);
+// Threads for calls with so many elements; 0: all processors, or the caller's thread alone where waking others takes
+// longer than the work. Throws invalid_argument.
+std::unique_ptr<Parallel> make_parallel(int threads, std::int64_t elements);
 // The view of an image among `images` ([image, channel, spatial...]). Throws invalid_argument where they are not the
 // windows'.
 ImageView view_of(const WindowState& windows, const void* data, DType dtype, const Shape& images, std::int64_t image);

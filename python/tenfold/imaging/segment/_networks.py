@@ -10,6 +10,7 @@ import numpy as np
 
 import tenfold
 from tenfold.errors import InvalidArgument
+from tenfold.imaging.segment._build import build
 from tenfold.imaging.segment._options import Options
 
 FLOATS = ('float32', 'float16', 'float64')
@@ -94,8 +95,7 @@ class Networks:
             elif self._engines[at] is None:
                 shapes = [(min(batch, one.shape[0]) if one.shape[0] > 0 else batch, channels, *roi)
                           for batch in (1, self.batch, self.batch)]
-                ranges = {'profiles': {one.name: tuple(shapes)}} if -1 in one.shape else {}
-                self._engines[at] = tenfold.build(path, **ranges, **device, **self._options.build)
+                self._engines[at] = build(path, self._options, {one.name: shapes} if -1 in one.shape else {})
         self._check_engines(channels, roi)
 
     def _check_engines(self, channels: int, roi: tuple[int, ...]) -> None:

@@ -22,7 +22,9 @@ def refuse_flag(flag: str, text: str, expected: str) -> NoReturn:
 class Options:
     models: list[tuple[str, bool]] = field(default_factory=list)   # path, whether it is a plan
     device: str | None = None
-    build: dict[str, Any] = field(default_factory=dict)            # fields of tenfold.build()
+    threads: int = 0                                               # all
+    build: list[str] = field(default_factory=list)                 # flags of exec
+    plugins: list[str] = field(default_factory=list)               # libraries among them
     input: str = ''
     axes: str | None = None
     channel: Any = None
@@ -127,19 +129,22 @@ def _text(flag: str, text: str) -> str:
     return text
 
 
-def _build(name: str, value: Any = True) -> Callable[[Options, str, str], None]:
-    return lambda options, flag, text: options.build.update({name: value})
+def add_build(options: Options, flag: str, text: str) -> None:
+    """--build=--fp16: what `tenfold segment --fp16` becomes, for the exec that builds."""
+    name, equals, value = text.removeprefix('--').partition('=')
+    if not text.startswith('--') or not name:
+        refuse_flag(flag, text, 'a flag of tenfold exec, as --build=--fp16')
+    options.build.append(text)
+    if name == 'plugins':
+        options.plugins.append(value)
+    options.given[name] = f'{options.given[name]}|{value}' if name in options.given else value
 
 
 FLAGS: dict[str, Callable[[Options, str, str], None]] = {
     'onnx': lambda options, flag, text: options.models.append((_text(flag, text), False)),
     'loadEngine': lambda options, flag, text: options.models.append((_text(flag, text), True)),
     'device': _field('device', _text),
-    'threads': lambda options, flag, text: options.build.update(threads=whole(flag, text, 1)),
-    'fp16': _build('fp16'), 'bf16': _build('bf16'), 'int8': _build('int8'), 'fp8': _build('fp8'), 'noTF32': _build('tf32', False),
-    'best': lambda options, flag, text: options.build.update(fp16=True, bf16=True, int8=True, fp8=True),
-    'builderOptimizationLevel': lambda options, flag, text: options.build.update(optimization_level=whole(flag, text)),
-    'timingCacheFile': lambda options, flag, text: options.build.update(timing_cache=_text(flag, text)),
+    'threads': _field('threads', whole, 1), 'build': add_build,
     'input': _field('input', _text), 'output': _field('output', _text),
     'axes': _field('axes', _text), 'channel': set_channel, 'time': _field('time', _text),
     'level': _field('level', whole), 'scene': _field('scene', whole),
@@ -158,7 +163,6 @@ FLAGS: dict[str, Callable[[Options, str, str], None]] = {
     'progress': _field('progress', choice, ('auto', 'none', 'bar')),
 }
 SWITCHES = ('overwrite', 'resume', 'json')
-ALL_SWITCHES = (*SWITCHES, 'fp16', 'bf16', 'int8', 'fp8', 'best', 'noTF32')
 REPEATABLE = ('onnx', 'loadEngine', 'normalize')
 
 
@@ -167,18 +171,21 @@ def parse(words: list[str]) -> Options:
     for word in words:
         name, equals, text = word.removeprefix('--').partition('=')
         known = name in FLAGS or name in SWITCHES
-        if not word.startswith('--') or not known or bool(equals) == (name in ALL_SWITCHES):
+        if not word.startswith('--') or not known or bool(equals) == (name in SWITCHES):
             raise InvalidArgument(f'{word}: no flag of tenfold segment; tenfold segment --help lists them')
         if name in SWITCHES:
             setattr(options, name, True)
         else:
             FLAGS[name](options, name, text)
-        options.given[name] = f'{options.given[name]}|{text}' if name in REPEATABLE and name in options.given else text
+        if name != 'build':
+            options.given[name] = f'{options.given[name]}|{text}' if name in REPEATABLE and name in options.given else text
     for name, there in (('onnx=MODEL', options.models), ('input=PATH', options.input), ('output=PATH', options.output)):
         if not there:
             raise InvalidArgument(f'--{name} is missing' + (', or --loadEngine=PLAN' if name.startswith('onnx') else ''))
     if (options.mode == 'halo') != (options.halo is not None):
         raise InvalidArgument('--mode=halo and --halo=N need each other: the outer N voxels of a window do not count')
+    if 'calib' in options.given and len(options.models) > 1:
+        refuse_flag('calib', options.given['calib'], 'one --onnx: a cache is of one model')
     if options.device is not None and ',' in options.device:
         refuse_flag('device', options.device, 'one device')
     return options

@@ -232,7 +232,7 @@ class Sweep:
             grid.windows(), reader.read, (1, reader.channels, *grid.image), reader.dtype.name,
             self._networks.predictor(reader.spatial, self._squeezed), self.output.open, chunk=reader.group,
             window_batch=self._networks.batch, dtype=self._networks.dtype, activation=options.activation, reduce=options.reduce,
-            threshold=options.threshold, threads=options.build.get('threads', 0), progress=progress, first_plane=planes,
+            threshold=options.threshold, threads=options.threads, progress=progress, first_plane=planes,
             rows=rows if len(self._bands) > 1 else None, **grid.resampling)
         self._waited += took['waiting']
 

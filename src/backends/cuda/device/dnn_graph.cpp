@@ -15,7 +15,8 @@ namespace {
 struct Proposals {
   DnnObject graph, heuristics;
   std::vector<DnnObject> configs;
-  std::map<std::pair<int, bool>, std::shared_ptr<const DnnPlan>> plans;   // by rank, and whether made in a run
+  // By rank; one that cannot be had is there, too. cuDNN refuses a second plan of a configuration that is compiled at run time.
+  std::map<std::size_t, std::shared_ptr<const DnnPlan>> plans;
 };
 constexpr std::size_t kMaxProposals = 1024;
 
@@ -185,13 +186,20 @@ std::shared_ptr<const DnnPlan> make_plan(const Proposals& p, DnnHandle handle, s
   return result;
 }
 
-// Of engines that are not compiled at run time: the wanted one, or else the first that can be had.
-std::shared_ptr<const DnnPlan> make_plan_in_run(const Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t max_workspace) {
+std::shared_ptr<const DnnPlan> plan_of(Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t max_workspace) {
+  return find_or_make(p.plans, rank, [&] { return make_plan(p, handle, rank, max_workspace); });
+}
+
+// The wanted engine if it is there already, or else the first that can be had. Those that are compiled at run time come last, for they
+// take half a second; some convolutions with bias and residual have no others.
+std::shared_ptr<const DnnPlan> plan_in_run(Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t max_workspace) {
+  if (const auto known = p.plans.find(rank); known != p.plans.end() && known->second->good()) return known->second;
   auto result = std::make_shared<const DnnPlan>();
-  for (std::size_t i = 0; i <= p.configs.size() && !result->good(); ++i) {
-    const std::size_t at = i == 0 ? rank : i - 1;
-    if (at < p.configs.size() && !compiled_at_run_time(p.configs[at])) result = make_plan(p, handle, at, max_workspace);
-  }
+  for (const bool compiled : {false, true})
+    for (std::size_t i = 0; i <= p.configs.size() && !result->good(); ++i) {
+      const std::size_t at = i == 0 ? rank : i - 1;
+      if (at < p.configs.size() && compiled_at_run_time(p.configs[at]) == compiled) result = plan_of(p, handle, at, max_workspace);
+    }
   return result;
 }
 
@@ -204,9 +212,7 @@ std::shared_ptr<const DnnPlan> plan_convolution(Device& device, const DnnConvolu
   if (!m.handle) require(cudnn()->create(&m.handle) == 0, ErrorKind::unsupported, "cuDNN does not start");
   if (m.known.size() > kMaxProposals) m.known.clear();
   Proposals& proposals = find_or_make(m.known, key_of(c, heuristic), [&] { return query_heuristic(m.handle, c, heuristic); });
-  std::shared_ptr<const DnnPlan>& plan = proposals.plans[{rank, in_run}];
-  if (!plan) plan = (in_run ? make_plan_in_run : make_plan)(proposals, m.handle, static_cast<std::size_t>(rank), max_workspace);
-  return plan;
+  return (in_run ? plan_in_run : plan_of)(proposals, m.handle, static_cast<std::size_t>(rank), max_workspace);
 }
 
 Status::Code run_plan(Queue& queue, const DnnPlan& plan, std::span<const std::int64_t> ids, std::span<void* const> pointers,

@@ -1,0 +1,38 @@
+// The kernels of window_kernels.cu, compiled for one GPU, and the forms of their arguments.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/kernels/args.h"
+#include "tenfold/internal/device_work.h"
+#include "tenfold/tensor.h"
+#include "windows/axis.h"
+
+namespace tenfold::imaging {
+
+std::string window_kernels_source();
+
+struct WindowKernels {
+  explicit WindowKernels(DeviceWork& work);   // throws unsupported without NVRTC
+  std::shared_ptr<const void> cut, add, finish;
+};
+
+inline constexpr unsigned kThreads = 256;
+inline std::int64_t blocks_of(std::int64_t voxels) { return (voxels + kThreads - 1) / kThreads; }
+bool has_window_type(DType dtype);            // whether kernels read and write it
+WindowType window_type(DType dtype);
+
+// Two to four axes as four, with ones of one voxel behind the first.
+template <class Axis>
+std::array<Axis, 4> four_axes(const std::vector<Axis>& axes) {
+  std::array<Axis, 4> all;
+  for (Axis& one : all) one.starts = {0};
+  all[0] = axes[0];
+  for (std::size_t a = 1; a < axes.size(); ++a) all[4 - axes.size() + a] = axes[a];
+  return all;
+}
+
+}  // namespace tenfold::imaging

@@ -1,0 +1,62 @@
+// FileInstance: contexts by engine, which engine a group needs.
+#include "served_model/instance.h"
+
+#include <algorithm>
+
+namespace tenfold {
+
+using namespace served_model;
+
+namespace {
+
+constexpr std::size_t kMaxContexts = 8;   // of engines for several shapes; each has memory of its own
+
+}  // namespace
+
+ServedInstance::~ServedInstance() = default;
+
+FileInstance::FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines)
+    : model_(std::move(model)), engines_(std::move(engines)) {}
+
+UsedEngine& FileInstance::used(const ServedEngine& engine) {
+  const auto same = [&](const UsedEngine& used) { return used.served.number == engine.number; };
+  auto found = std::find_if(contexts_.begin(), contexts_.end(), same);
+  if (found == contexts_.end()) {
+    const auto longest_ago = [](const UsedEngine& a, const UsedEngine& b) { return a.when < b.when; };
+    if (contexts_.size() == kMaxContexts) contexts_.erase(std::min_element(contexts_.begin(), contexts_.end(), longest_ago));
+    contexts_.push_back({engine, 0, engine.engine.create_context(), {}, {}});
+    contexts_.back().given.resize(model_->bindings().size());
+    found = contexts_.end() - 1;
+  }
+  found->when = ++clock_;
+  return *found;
+}
+
+std::int64_t FileInstance::memory_bytes() const noexcept {
+  std::int64_t bytes = 0, shared = 0;
+  for (const UsedEngine& used : contexts_) {
+    const EngineInfo& info = used.served.engine.info();
+    bytes += info.on_gpu ? info.binding_bytes : info.scratch_bytes;
+    bytes += info.arena_bytes;
+    if (info.on_gpu) shared = std::max(shared, used.served.engine.gpu_bytes());
+  }
+  return std::max(bytes, shared);
+}
+
+BatchRun FileInstance::run_group(const RequestGroup& group) {
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; i < group[0].inputs.size(); ++i) {
+    const RequestInput* first = group[0].inputs[i];
+    shapes.push_back(first ? Shape(first->shape.begin(), first->shape.end()) : model_->bindings()[i].shape);
+    if (!first || model_->max_batch() <= 0) continue;
+    shapes.back()[0] = 0;
+    for (const CheckedRequest& request : group) shapes.back()[0] += request.rows;
+  }
+  return run_batch(*model_, used(engines_->engine_for(shapes)), group, is_gpu(engines_->device()));
+}
+
+void FileInstance::run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs) noexcept {
+  run_in_groups(requests, model_->bindings(), model_->max_batch(), [this](const RequestGroup& group) { return run_group(group); }, runs);
+}
+
+}  // namespace tenfold

@@ -1,0 +1,40 @@
+// An instance of a file's model: a context of each engine that it used lately.
+#pragma once
+
+#include "served_model/impl.h"
+#include "tenfold/serving/request_groups.h"
+
+namespace tenfold::served_model {
+
+// An engine that an instance uses, with what it needs for runs.
+struct UsedEngine {
+  ServedEngine served;
+  std::uint64_t when = 0;                        // by a clock of uses
+  std::unique_ptr<ExecutionContext> context;
+  std::vector<std::vector<std::byte>> given;     // by binding: values in place of a default, while a run reads them
+  std::vector<bool> sized_by_data;               // by binding: its extents are known after a run only; empty: not looked at
+};
+
+class FileInstance final : public ServedInstance {
+ public:
+  FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines);
+  const std::string& device() const noexcept override { return engines_->device(); }
+  std::int64_t memory_bytes() const noexcept override;
+  void run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs) noexcept override;
+  // Makes the context of the one engine for all requests, so that its memory is had before they come.
+  void prepare() { used(engines_->engine_for({})); }
+
+ private:
+  UsedEngine& used(const ServedEngine& engine);
+  BatchRun run_group(const RequestGroup& group);
+
+  std::shared_ptr<const FileModel> model_;
+  std::shared_ptr<DeviceEngines> engines_;
+  std::vector<UsedEngine> contexts_;
+  std::uint64_t clock_ = 0;
+};
+
+// Runs a group in a context, and finishes its requests.
+BatchRun run_batch(const FileModel& model, UsedEngine& used, const RequestGroup& group, bool on_gpu);
+
+}  // namespace tenfold::served_model

@@ -1,0 +1,101 @@
+// Sweeps that stay on a GPU: kernels compiled for every architecture, work beside engines on a driver that is none, and on a GPU the
+// results of the host. What the kernels compute is device_sweep_test.cpp's.
+#include <cstring>
+
+#include "backends/cuda/device/compiler.h"
+#include "backends/cuda/device_work.h"
+#include "device/window_kernels.h"
+#include "fake_driver.h"
+#include "on_a_gpu.h"
+#include "tenfold/internal/device_work.h"
+#include "tenfold/runtime.h"
+#include "tenfold/sliding_window.h"
+
+namespace tenfold {
+namespace {
+
+using namespace on_a_gpu;
+
+TEST(WindowKernels, CompileForEveryArchitecture) {
+  if (!backends::cuda::compiler_why_not().empty()) GTEST_SKIP() << backends::cuda::compiler_why_not();
+  for (const int arch : {75, 80, 86, 89, 90, 100, 120})
+    EXPECT_GT(backends::cuda::compile(backends::cuda::with_prelude(imaging::window_kernels_source()), arch).size(), 1000u) << arch;
+}
+
+TEST(DeviceWork, GoesToTheDriverAndNamesWhatFails) {
+  tests::FakeDriver& fake = tests::FakeDriver::get();
+  {
+    const auto runtime = std::make_shared<Runtime>();
+    const auto work = open_device_work("cuda:7", runtime);
+    const auto memory = work->allocate(64), pinned = work->allocate_pinned(64), stream = work->make_stream(), other = work->make_stream();
+    const auto event = work->make_event();
+    std::memset(pinned.get(), 5, 64);
+    work->copy(memory.get(), pinned.get(), 64, stream.get());
+    work->fill(pinned.get(), 0, 64, stream.get());
+    work->record(event.get(), stream.get()), work->follow(other.get(), event.get()), work->wait(event.get());
+    EXPECT_EQ(static_cast<const char*>(memory.get())[63], 5);
+    EXPECT_EQ(static_cast<const char*>(pinned.get())[63], 0);
+    EXPECT_EQ(fake.recorded_on.back(), stream.get());
+    EXPECT_EQ(fake.followed_on.back(), other.get());
+    fake.failure = 1;
+    try {
+      work->copy(memory.get(), pinned.get(), 64, stream.get());
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::device);
+      EXPECT_NE(std::string(error.what()).find("cuMemcpyAsync"), std::string::npos) << error.what();
+    }
+    fake.failure = 0;
+  }
+  tests::FakeDriver::put();
+  EXPECT_THROW(open_device_work("cpu"), Error);
+}
+
+// What depends on the place in the window: a convolution that pads, and a factor for each voxel.
+Engine network(bool half, std::int64_t batch) {
+  const ir::Graph graph = parsed(R"((x f32[batch,2,16,12,8], w f32[5,2,3,3,3]!, f f32[5,16,12,8]!)
+    c = Conv(x, w) pads=[1,1,1,1,1,1]
+    y = Mul(c, f))");
+  BuildConfig config;
+  config.device = "cuda:0";
+  config.tf32 = false;
+  config.optimization_level = 0;
+  config.fp16 = half;
+  config.profiles = {{{"x", {{1, 2, 16, 12, 8}, {batch, 2, 16, 12, 8}, {batch, 2, 16, 12, 8}}}}};
+  return builder::build_graph(graph, config);
+}
+
+void compare(const Engine& engine, const Tensor& images, const StitchOptions& stitch, double near) {
+  SlidingWindowOptions options;
+  options.roi = {16, 12, 8}, options.overlap = {0.5}, options.mode = WindowMode::gaussian;
+  const SlidingWindow windows(Shape(images.shape().begin() + 2, images.shape().end()), options);
+  SweepOptions here, there;
+  here.stitch = there.stitch = stitch, here.stay_on_gpu = false;
+  std::string logged;
+  there.log = [&](Severity, std::string_view line) { logged += line; };
+  const std::vector<Tensor> expected = infer(windows, images, engine, here), found = infer(windows, images, engine, there);
+  EXPECT_EQ(logged, "");
+  ASSERT_EQ(found.at(0).shape(), expected.at(0).shape());
+  std::int64_t differ = 0;
+  for (std::int64_t i = 0; i < found[0].size(); ++i) {
+    const double difference = std::abs(found[0].as_double(i) - expected[0].as_double(i));
+    if (stitch.reduction == OutputReduction::none) { ASSERT_LE(difference, near) << i; }
+    differ += difference != 0;
+  }
+  EXPECT_LE(differ, stitch.activation == OutputActivation::none ? 0 : found[0].size());
+}
+
+TEST_F(Gpu, SweepsGiveWhatTheHostGives) {
+  for (const bool half : {false, true}) {
+    const Engine engine = network(half, 4);
+    for (const DType dtype : {DType::u8, DType::u16, DType::f32}) {
+      const Tensor images = ops::random_tensor(dtype, {2, 2, 45, 31, 22}, 5);
+      compare(engine, images, {}, 0);
+      compare(engine, images, {.reduction = OutputReduction::argmax}, 0);
+    }
+    compare(engine, ops::random_tensor(DType::f32, {1, 2, 45, 31, 22}, 6), {.activation = OutputActivation::softmax}, 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace tenfold
