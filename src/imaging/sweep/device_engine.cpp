@@ -68,7 +68,9 @@ bool sweep_on_device(const SlidingWindow& windows, ImageSource& source, const En
       predictor = std::make_unique<DeviceEngine>(context);
       if (sweeps_on_device(source.dtype(), *predictor))
         sweep = std::make_unique<DeviceSweep>(*work, windows, source, *predictor, options);
-      else why = cat("it has no kernels for images of ", name(source.dtype()), " and windows of ", name(predictor->dtype()));
+      else
+        why =
+            cat("it has no kernels for images of ", name(source.dtype()), " and windows of ", name(predictor->dtype()));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
       why = error.what();

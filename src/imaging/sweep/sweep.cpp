@@ -151,7 +151,8 @@ void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor
   const SlidingWindow moved = turned(windows, order);
   Shape window = {source.shape()[1]};
   window.insert(window.end(), moved.roi().begin(), moved.roi().end());
-  const std::unique_ptr<Parallel> pool = windows::make_parallel(options.stitch.threads, predictor.batch() * element_count(window));
+  const std::unique_ptr<Parallel> pool =
+      windows::make_parallel(options.stitch.threads, predictor.batch() * element_count(window));
   TurnedSource turned_source(source, order);
   TurnedPredictor turned_predictor(predictor, order, window, *pool);
   const MakeSink turned_sinks = [&](std::size_t output) { return std::make_shared<TurnedSink>(sinks(output), order); };
@@ -215,7 +216,8 @@ void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const En
   if (engines.size() == 1) return sweep(windows, source, engines[0], sinks, options);
   check_source(windows, source);
   const std::unique_ptr<Predictor> predictor = ensemble_predictor(windows, source.shape()[1], engines, options);
-  if (options.stay_on_gpu && std::any_of(engines.begin(), engines.end(), [](const Engine& e) { return e.info().on_gpu; }))
+  if (options.stay_on_gpu &&
+      std::any_of(engines.begin(), engines.end(), [](const Engine& e) { return e.info().on_gpu; }))
     Log(options.log)(Severity::warning, kOnHost, "several engines answer");
   run(windows, source, *predictor, sinks, options);
 }
