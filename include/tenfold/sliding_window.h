@@ -115,12 +115,14 @@ class TENFOLD_API ImageSource {
   virtual ~ImageSource();
   virtual Shape shape() const = 0;          // [image, channel, spatial...]
   virtual DType dtype() const = 0;          // as SlidingWindow::cut() takes it
-  // Fills `to` with [channel, extent...] of the region of an image that begins at `begin`, dense and of dtype(). Regions
-  // are whole planes, or in a sweep by bands the same rows of them.
+  // Fills `to` with [channel, extent...] of the region of an image that begins at `begin`, dense and of dtype().
+  // Regions are whole planes, or in a sweep by bands the same rows of them.
   virtual void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
                     void* to) = 0;
   // Planes of the first spatial axis that it stores together: it is asked for whole groups of them.
   virtual std::int64_t chunk() const { return 1; }
+  // The same of another spatial axis, for sweeps along it.
+  virtual std::int64_t chunk_along(std::size_t axis) const { return axis == 0 ? chunk() : 1; }
   // Bytes that read() needs for itself, for each one that it fills: SweepOptions::memory counts them.
   virtual double overhead() const { return 0; }
   // The whole array where it lies dense in memory: read() is not called then. Null: it does not.
@@ -134,8 +136,9 @@ class TENFOLD_API ImageSink {
  public:
   virtual ~ImageSink();
   virtual void open(DType dtype, const Shape& shape) = 0;   // once, first: [image, channel, spatial...]
-  // [channel, extent...] of a region, dense. Regions are whole planes, in ascending order, each once. In a sweep by bands
-  // they are the band's rows of planes, along the second spatial axis: all planes of all images, then the next band's.
+  // [channel, extent...] of a region, dense. Regions are whole planes, in ascending order, each once. In a sweep by
+  // bands they are the band's rows of planes, along the second spatial axis: all planes of all images, then the next
+  // band's.
   virtual void write(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
                      const void* from) = 0;
   // After open(): where the whole array lies dense in memory: it is written there, and write() is not called. Null: it
@@ -183,12 +186,16 @@ struct SweepSeconds {
 struct SweepOptions {
   StitchOptions stitch;
   std::int64_t window_batch = 4;            // windows of a call; an engine of a fixed batch takes its own
+  // The spatial axis along which slabs pass, best one where the others are short. Windows are counted along it first,
+  // and what is said of the first and second axis below is of the axes in that order: this one, then the others.
+  // Results of two axes agree but for the order of sums. Regions have their axes as images have them.
+  int axis = 0;
   DType input = DType::f32;                 // of the windows for a function; an engine's are of its input's type
-  // Bytes for planes, sums and a batch of windows; 0: no bound. Where all rows of the second spatial axis need more, they
-  // are cut into bands, which are swept one after the other and of which `log` is told. Windows that two bands share are
-  // computed twice, their first numbers are those of all windows, and results are the same bits. A function is asked
-  // for a window of zeros first, number 0, to learn its outputs. Throws invalid_argument, which names the least that
-  // would do, where one row of windows needs more. What the predictor needs for itself is not counted.
+  // Bytes for planes, sums and a batch of windows; 0: no bound. Where all rows of the second spatial axis need more,
+  // they are cut into bands, which are swept one after the other and of which `log` is told. Windows that two bands
+  // share are computed twice, their first numbers are those of all windows, and results are the same bits. A function
+  // is asked for a window of zeros first, number 0, to learn its outputs. Throws invalid_argument, which names the
+  // least that would do, where one row of windows needs more. What the predictor needs for itself is not counted.
   std::int64_t memory = 0;
   // A part of the results: of the only image, planes from `first_plane` on, and rows [first_row, end_row) of the second
   // spatial axis (end_row 0: all). Bits are those of all results. Not with `memory`.
@@ -203,9 +210,9 @@ struct SweepOptions {
   bool stay_on_gpu = true;
 };
 
-// The bands of a sweep with `options.memory`: their ends along the second spatial axis of the results, of which the last
-// one is its extent, and the others are multiples of `align`. `outputs`: [channel, roi...] of each output of a window.
-// For those who sweep bands by themselves, by `first_row` and `end_row`.
+// The bands of a sweep with `options.memory`: their ends along the second spatial axis of the results, of which the
+// last one is its extent, and the others are multiples of `align`. `outputs`: [channel, roi...] of each output of a
+// window. For those who sweep bands by themselves, by `first_row` and `end_row`.
 TENFOLD_API std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
                                                   const std::vector<Shape>& outputs, const SweepOptions& options,
                                                   std::int64_t align = 1);

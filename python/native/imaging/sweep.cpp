@@ -44,6 +44,7 @@ class PySource final : public ImageSource {
   Shape shape() const override { return shape_; }
   DType dtype() const override { return dtype_; }
   std::int64_t chunk() const override { return chunk_; }
+  std::int64_t chunk_along(std::size_t) const override { return chunk_; }   // of the axis that is swept
   double overhead() const override { return overhead_; }
   void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
             void* to) override {
@@ -174,9 +175,10 @@ struct PySweep {
 nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::handle predictor, std::int64_t window_batch,
                        nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
                        int threads, nb::handle progress, nb::handle out, nb::handle grid, nb::handle interpolation,
-                       std::int64_t memory) {
-  const PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}),
-                     window_batch, dtype, progress, memory);
+                       std::int64_t memory, int axis) {
+  PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}), window_batch,
+               dtype, progress, memory);
+  call.options.axis = axis;
   if (std::unique_ptr<GpuImages> there = call.on_gpu(images, out)) {
     const MakeSink make = [&](std::size_t) { return there->make_sink(); };
     call.run([&](const auto& with) { sweep(windows, there->source(), with, make, call.options); });
@@ -193,11 +195,11 @@ nb::dict sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle
                        nb::handle predictor, nb::handle open, std::int64_t chunk, std::int64_t window_batch,
                        nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
                        int threads, nb::handle progress, nb::handle grid, nb::handle interpolation, std::int64_t memory,
-                       std::int64_t first_plane, nb::handle rows) {
+                       std::int64_t first_plane, nb::handle rows, int axis) {
   PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}), window_batch,
                dtype, progress, memory);
   SweepSeconds seconds;
-  call.options.seconds = &seconds, call.options.first_plane = first_plane;
+  call.options.seconds = &seconds, call.options.first_plane = first_plane, call.options.axis = axis;
   if (!rows.is_none()) {
     const Shape range = shape_of(rows);
     if (range.size() != 2 || range[1] <= 0)
@@ -214,10 +216,10 @@ nb::dict sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle
 
 nb::list bands(const SlidingWindow& windows, nb::handle shape, nb::handle source_dtype, nb::handle outputs,
                std::int64_t memory, std::int64_t align, std::int64_t chunk, std::int64_t window_batch, nb::handle dtype,
-               const std::string& reduce, nb::handle grid, nb::handle interpolation, double overhead) {
+               const std::string& reduce, nb::handle grid, nb::handle interpolation, double overhead, int axis) {
   SweepOptions options;
   options.stitch = stitch_options({"none", reduce, 0.5, 0, grid, interpolation});
-  options.window_batch = window_batch, options.memory = memory;
+  options.window_batch = window_batch, options.memory = memory, options.axis = axis;
   if (!dtype.is_none()) options.input = dtype_of(dtype, "dtype");
   std::vector<Shape> shapes;
   for (const nb::handle one : nb::borrow<nb::sequence>(outputs)) shapes.push_back(shape_of(one));
@@ -235,27 +237,29 @@ void bind_sweep(nb::module_& m) {
         nb::arg("activation") = "none", nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
         nb::arg("progress").none() = nb::none(), nb::arg("out").none() = nb::none(),
         nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear", nb::arg("memory") = 0,
+        nb::arg("axis") = 0,
         "Images [image, channel, spatial...] through an engine, the mean of several or a function of (windows, "
         "first), in windows: a list of arrays, those of `out` where it is given, which share no memory with the images. "
         "Images on the GPU of the engine stay there, and so do results. grid: spatial extents to which means are "
         "resampled before activation and reduction; interpolation: linear or nearest, for all axes or each. "
-        "memory: bytes beyond which rows are computed in bands, 0: no bound.");
+        "memory: bytes beyond which rows are computed in bands, 0: no bound. axis: along which slabs pass.");
   m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"),
         nb::arg("predictor"), nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none",
         nb::arg("threshold") = 0.5, nb::arg("threads") = 0, nb::arg("progress").none() = nb::none(),
         nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear", nb::arg("memory") = 0,
-        nb::arg("first_plane") = 0, nb::arg("rows").none() = nb::none(),
+        nb::arg("first_plane") = 0, nb::arg("rows").none() = nb::none(), nb::arg("axis") = 0,
         "The same plane by plane: read(image, begin, extent) gives [channel, extent...], and is called by another thread "
         "while the predictor computes; open(output, dtype, shape) gives the function write(image, begin, planes). "
-        "first_plane, rows: a part of the results, from that plane on, and [first, end) of the second axis. Gives seconds "
-        "of reading, and of waiting for it.");
+        "first_plane, rows: a part of the results, from that plane on, and [first, end) of the second axis. axis: along "
+        "which slabs pass, the first one; the others follow. Gives seconds of reading, and of waiting for it.");
   m.def("sweep_bands", &bands, nb::arg("windows"), nb::arg("shape"), nb::arg("source_dtype"), nb::arg("outputs"),
         nb::arg("memory"), nb::kw_only(), nb::arg("align") = 1, nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("reduce") = "none", nb::arg("grid").none() = nb::none(),
         nb::arg("interpolation") = "linear", nb::arg("overhead") = 0.0,
-        "The ends of the bands of a sweep in so much memory. outputs: (channel, roi...) of each; align: all ends but the "
-        "last are multiples of it; overhead: bytes that read() needs for each that it gives.");
+        nb::arg("axis") = 0,
+        "The ends of the bands of a sweep in so much memory. outputs: (channel, roi...) of each; align: all ends but "
+        "the last are multiples of it; overhead: bytes that read() needs for each that it gives.");
 }
 
 }  // namespace tenfold::python

@@ -75,6 +75,17 @@ class Bands(unittest.TestCase):
         found, _ = self.sweep(engine)
         self.assertLess(window_cases.relative_difference(found, expected), 1e-6)
 
+    def test_other_axes(self):
+        expected = imaging.infer(self.windows, self.image, predict)[0]
+        for axis, memory in ((1, 0), (2, 0), (1, 70000)):
+            found = imaging.infer(self.windows, self.image, predict, axis=axis, memory=memory)[0]
+            self.assertLess(window_cases.relative_difference(found, expected), 1e-6)
+            swept, regions = self.sweep(axis=axis, memory=memory)
+            np.testing.assert_array_equal(swept, found)
+            self.assertEqual(len(regions) > 1 and regions[0][1][axis] < self.image.shape[2 + axis], True)
+        with self.assertRaisesRegex(ValueError, 'axis 3: the image has 3 spatial axes'):
+            imaging.infer(self.windows, self.image, predict, axis=3)
+
     def test_parts(self):
         expected = imaging.infer(self.windows, self.image, predict)[0]
         found, regions = self.sweep(first_plane=7, rows=(11, 30))

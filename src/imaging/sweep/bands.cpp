@@ -20,7 +20,8 @@ std::int64_t memory_of_output(const SweepShape& shape, const Part& part, const S
   for (std::size_t a = 1 - shape.options.lifted; a < own.extent.size(); ++a) results *= own.extent[a];
   const std::int64_t channels = output[0], roi = own.axes[0].roi;
   const std::int64_t sums = 4 * (channels + 1) * roi * section,
-                     plane = byte_size(shape.options.how.dtype(channels), shape.options.how.channels(channels) * results);
+                     plane =
+                         byte_size(shape.options.how.dtype(channels), shape.options.how.channels(channels) * results);
   if (own.resampled.empty()) return sums + roi * plane;
   const windows::ResampleAxis& planes = own.resampled[0];
   return sums + windows::Resampler::memory(own.resampled, channels) + (planes.extent() / planes.from + 1) * plane;
@@ -40,7 +41,8 @@ std::vector<std::int64_t> possible_ends(const SweepShape& shape, std::int64_t al
   return ends;
 }
 
-[[noreturn]] void refuse(const SweepShape& shape, std::int64_t memory, const SweepMemory& needed, const SweepMemory& single) {
+[[noreturn]] void refuse(const SweepShape& shape, std::int64_t memory, const SweepMemory& needed,
+                         const SweepMemory& single) {
   const bool several = shape.batch > 1;
   fail(ErrorKind::invalid_argument,
        cat("memory ", memory, ": a band of one row of windows needs ", needed.total(), " bytes: ", needed.planes,

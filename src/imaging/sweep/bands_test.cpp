@@ -88,8 +88,8 @@ class RegionSink final : public ImageSink {
       for (std::size_t a = extent.size(); a-- > 0; rest /= extent[a], scale *= shape[2 + a])
         at += (begin[a] + rest % extent[a]) * scale;
       at += (image * shape[1] + i / count) * scale;
-      std::memcpy(static_cast<std::byte*>(images.mutable_raw()) + at * size, static_cast<const std::byte*>(from) + i * size,
-                  static_cast<std::size_t>(size));
+      std::memcpy(static_cast<std::byte*>(images.mutable_raw()) + at * size,
+                  static_cast<const std::byte*>(from) + i * size, static_cast<std::size_t>(size));
       ++written;
     }
     if (extent.size() > 1) rows.insert({begin[1], begin[1] + extent[1]});
@@ -114,10 +114,14 @@ const Case kCases[] = {
     {{90}, {.roi = {8}, .overlap = {0.5}}, {}, 2},
     {{9, 60}, {.roi = {4, 7}, .overlap = {0.6}, .mode = WindowMode::gaussian}, {}, 2},
     {{12, 50, 9}, {.roi = {6, 8, 4}, .overlap = {0.5}, .mode = WindowMode::gaussian}},
-    {{12, 50, 9}, {.roi = {6, 8, 4}, .mode = WindowMode::halo, .halo = {2, 2, 0}}, {.reduction = OutputReduction::argmax}},
+    {{12, 50, 9},
+     {.roi = {6, 8, 4}, .mode = WindowMode::halo, .halo = {2, 2, 0}},
+     {.reduction = OutputReduction::argmax}},
     {{12, 50, 9}, {.roi = {6, 10, 4}, .overlap = {0.3}, .placement = WindowPlacement::even}, {.grid = {17, 70, 13}}},
     {{12, 50, 9}, {.roi = {6, 10, 4}, .overlap = {0.75}}, {.reduction = OutputReduction::argmax, .grid = {9, 21, 9}}},
-    {{4, 40, 6}, {.roi = {6, 8, 10}, .overlap = {0.5}}, {.grid = {9, 40, 9}, .interpolation = {GridInterpolation::nearest}}},
+    {{4, 40, 6},
+     {.roi = {6, 8, 10}, .overlap = {0.5}},
+     {.grid = {9, 40, 9}, .interpolation = {GridInterpolation::nearest}}},
     {{5, 30, 6, 7}, {.roi = {2, 8, 4, 4}, .overlap = {0.5}}, {.grid = {5, 41, 9, 7}}}};
 
 // Of the window's extents, and of half of them.
@@ -156,7 +160,8 @@ TEST(Bands, GiveTheBitsOfTheWhole) {
         EXPECT_EQ(sinks[i]->written, expected[i].size());
       }
       const std::vector<Tensor> in_memory = infer(windows, images, stored(predictions), options);
-      for (std::size_t i = 0; i < 2; ++i) ASSERT_TRUE(same(in_memory[i], expected[i])) << text(one.image) << ' ' << memory;
+      for (std::size_t i = 0; i < 2; ++i)
+        ASSERT_TRUE(same(in_memory[i], expected[i])) << text(one.image) << ' ' << memory;
       const auto computed = static_cast<std::int64_t>(asked.size()) - 1;   // and the one of zeros
       EXPECT_EQ(std::set<std::int64_t>(asked.begin(), asked.end()).size(), one.images * windows.count());
       EXPECT_GE(computed, one.images * windows.count());
@@ -216,7 +221,8 @@ TEST(Parts, GiveTheBitsOfTheWhole) {
     const Tensor expected = infer(windows, images, stored(predictions), options)[0];
     const Shape& extents = one.stitch.grid.empty() ? one.image : one.stitch.grid;
     for (std::int64_t plane = 0; plane < extents[0]; plane += 2)
-      for (const auto& [begin, end] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {0, 7}, {13, extents[1]}, {5, 6}}) {
+      for (const auto& [begin, end] :
+           std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {0, 7}, {13, extents[1]}, {5, 6}}) {
         options.first_plane = plane, options.first_row = begin, options.end_row = end;
         const auto rows_end = end == 0 ? extents[1] : end;
         RegionSource source(images, 2);
@@ -254,10 +260,12 @@ TEST(Parts, WhatGoesWrongIsNamed) {
     }
     return std::string();
   };
-  EXPECT_NE(message(1, {.memory = 1 << 20, .first_plane = 1}).find("memory bounds the sweep of all"), std::string::npos);
+  EXPECT_NE(message(1, {.memory = 1 << 20, .first_plane = 1}).find("memory bounds the sweep of all"),
+            std::string::npos);
   EXPECT_NE(message(1, {.memory = -1}).find("memory -1: expected bytes"), std::string::npos);
   EXPECT_NE(message(2, {.first_plane = 1}).find("expected a plane of one image"), std::string::npos);
-  EXPECT_NE(message(1, {.first_plane = 8}).find("first_plane 8: expected a plane of one image with 8"), std::string::npos);
+  EXPECT_NE(message(1, {.first_plane = 8}).find("first_plane 8: expected a plane of one image with 8"),
+            std::string::npos);
   EXPECT_NE(message(1, {.first_row = 3, .end_row = 9}).find("rows 3 to 9: expected some of 8"), std::string::npos);
   EXPECT_NE(message(1, {.first_row = 3, .end_row = 3}).find("rows 3 to 3"), std::string::npos);
 }

@@ -5,7 +5,8 @@
 
 namespace tenfold::imaging {
 
-Batches::Batches(const windows::Grid& grid, const Part& part, std::int64_t images, std::int64_t batch, bool across_images)
+Batches::Batches(const windows::Grid& grid, const Part& part, std::int64_t images, std::int64_t batch,
+                 bool across_images)
     : whole_(grid),
       grid_(part_grid(grid, part)),
       part_(part),
@@ -18,7 +19,9 @@ Batches::Batches(const windows::Grid& grid, const Part& part, std::int64_t image
 
 std::int64_t Batches::count(std::int64_t first) const {
   const std::int64_t of_image = first % per_image_;
-  const std::int64_t left = across_images_ ? total_ - first : across_planes_ ? per_image_ - of_image : group_ - of_image % group_;
+  const std::int64_t left = across_images_   ? total_ - first
+                            : across_planes_ ? per_image_ - of_image
+                                             : group_ - of_image % group_;
   return std::min(batch_, left);
 }
 

@@ -44,6 +44,7 @@ class DeviceEngine final : public DevicePredictor {
 // What keeps results from staying on the GPU; empty: nothing.
 std::string why_not(const WindowEngine& engine, const SweepOptions& options) {
   if (!options.stitch.grid.empty()) return "results are resampled to another grid";
+  if (options.axis != 0) return "slabs pass along another axis than the first";
   if (options.memory > 0) return "its memory is bounded";
   if (options.first_plane > 0 || options.first_row > 0 || options.end_row > 0) return "a part of the results is wanted";
   for (const int output : engine.outputs()) {
@@ -67,7 +68,9 @@ bool sweep_on_device(const SlidingWindow& windows, ImageSource& source, const En
       predictor = std::make_unique<DeviceEngine>(context);
       if (sweeps_on_device(source.dtype(), *predictor))
         sweep = std::make_unique<DeviceSweep>(*work, windows, source, *predictor, options);
-      else why = cat("it has no kernels for images of ", name(source.dtype()), " and windows of ", name(predictor->dtype()));
+      else
+        why =
+            cat("it has no kernels for images of ", name(source.dtype()), " and windows of ", name(predictor->dtype()));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
       why = error.what();

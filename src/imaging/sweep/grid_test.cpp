@@ -28,8 +28,9 @@ WindowPredictor classes_by_place(std::int64_t classes) {
     const std::int64_t roi = element_count(shape) / shape[0] / classes;
     Tensor y(DType::f32, shape);
     for (std::int64_t i = 0; i < y.size(); ++i)
-      y.mutable_data<float>()[i] = windows.data<float>()[i / roi / classes * roi + i % roi] *
-                                   static_cast<float>(std::sin(1.0 + static_cast<double>(i % (roi * classes) * 7 % 1013)));
+      y.mutable_data<float>()[i] =
+          windows.data<float>()[i / roi / classes * roi + i % roi] *
+          static_cast<float>(std::sin(1.0 + static_cast<double>(i % (roi * classes) * 7 % 1013)));
     return std::vector<Tensor>{y};
   };
 }
@@ -88,7 +89,8 @@ TEST(Grid, AsEveryVoxelByItself) {
         at[static_cast<std::size_t>(a)] = rest % one.grid[static_cast<std::size_t>(a)];
         rest /= one.grid[static_cast<std::size_t>(a)];
       }
-      const double expected = voxel(means.data<float>() + i / voxels * sources, one.image, one.grid, one.interpolation, at);
+      const double expected =
+          voxel(means.data<float>() + i / voxels * sources, one.image, one.grid, one.interpolation, at);
       ASSERT_NEAR(y.data<float>()[i], expected, 1e-6) << text(one.grid) << ' ' << i;
     }
   }
@@ -103,9 +105,9 @@ class Planes final : public ImageSink {
     const Shape& shape = images.shape();
     const std::int64_t section = element_count(extent) / extent[0], bytes = byte_size(images.dtype(), section);
     for (std::int64_t c = 0; c < shape[1]; ++c)
-      std::memcpy(static_cast<std::byte*>(images.mutable_raw()) + ((image * shape[1] + c) * shape[2] + begin[0]) * bytes,
-                  static_cast<const std::byte*>(from) + c * extent[0] * bytes,
-                  static_cast<std::size_t>(extent[0] * bytes));
+      std::memcpy(
+          static_cast<std::byte*>(images.mutable_raw()) + ((image * shape[1] + c) * shape[2] + begin[0]) * bytes,
+          static_cast<const std::byte*>(from) + c * extent[0] * bytes, static_cast<std::size_t>(extent[0] * bytes));
     if (shape.size() > 3) {
       EXPECT_EQ(begin[0], next % shape[2]);
       next += extent[0];

@@ -21,7 +21,8 @@ windows::OutputAxis whole_axis(const windows::Grid& grid, const OutputOptions& o
   return windows::output_axis(grid[axis], axis < options.lifted ? 1 : output[1 + axis - options.lifted]);
 }
 
-windows::ResampleAxis resampled_axis(const windows::OutputAxis& axis, const OutputOptions& options, std::size_t number) {
+windows::ResampleAxis resampled_axis(const windows::OutputAxis& axis, const OutputOptions& options,
+                                     std::size_t number) {
   const std::size_t own = number - options.lifted;
   const bool lifted = number < options.lifted;
   return windows::resample_axis(
@@ -85,7 +86,8 @@ Part make_part(const windows::Grid& grid, const OutputOptions& options, std::spa
   if (planes.begin > 0) part.plane_start = grid[0].starts.size() - 1;
   if (rows != Range{0, options.extents[1]}) part.row_start = grid[1].starts.size() - 1, part.row_end = 0;
   for (const Shape& output : outputs) {
-    const windows::OutputAxis first = whole_axis(grid, options, output, 0), second = whole_axis(grid, options, output, 1);
+    const windows::OutputAxis first = whole_axis(grid, options, output, 0),
+                              second = whole_axis(grid, options, output, 1);
     const Covering by_plane = covering(first, axis_part(first, options, 0, planes).means),
                    by_row = covering(second, axis_part(second, options, 1, rows).means);
     part.plane_start = std::min(part.plane_start, by_plane.begin);
@@ -97,7 +99,9 @@ Part make_part(const windows::Grid& grid, const OutputOptions& options, std::spa
 
 windows::Grid part_grid(const windows::Grid& grid, const Part& part) {
   windows::Grid some = grid;
-  const auto at = [](std::vector<std::int64_t>& starts, std::size_t i) { return starts.begin() + static_cast<std::ptrdiff_t>(i); };
+  const auto at = [](std::vector<std::int64_t>& starts, std::size_t i) {
+    return starts.begin() + static_cast<std::ptrdiff_t>(i);
+  };
   some[0].starts.erase(some[0].starts.begin(), at(some[0].starts, part.plane_start));
   if (part.all_rows(grid)) return some;
   windows::Axis& rows = some[1];
@@ -119,11 +123,15 @@ OutputPart output_part(const windows::Grid& grid, const OutputOptions& options, 
   for (std::size_t a = 0; a < grid.size(); ++a) {
     windows::OutputAxis axis = whole_axis(grid, options, output, a);
     const std::int64_t whole = options.grid.empty() ? axis.crop_end - axis.crop_begin : options.extents[a];
-    const AxisPart some = axis_part(axis, options, a, a == 0 ? part.planes : a == 1 ? part.rows : Range{0, options.extents[a]});
+    const AxisPart some = axis_part(axis, options, a,
+                                    a == 0   ? part.planes
+                                    : a == 1 ? part.rows
+                                             : Range{0, options.extents[a]});
     if (!options.grid.empty())
       result.resampled.push_back(resampled_axis(axis, options, a).part(some.results.begin, some.results.end));
     axis.crop_begin = some.means.begin, axis.crop_end = some.means.end;
-    if (a == 0) axis.starts.erase(axis.starts.begin(), axis.starts.begin() + static_cast<std::ptrdiff_t>(part.plane_start));
+    if (a == 0)
+      axis.starts.erase(axis.starts.begin(), axis.starts.begin() + static_cast<std::ptrdiff_t>(part.plane_start));
     if (a == 1 && !part.all_rows(grid)) {
       const std::int64_t first = axis.starts[part.row_start];
       axis.starts = {axis.starts.begin() + static_cast<std::ptrdiff_t>(part.row_start),

@@ -19,7 +19,7 @@ struct OutputOptions {
   windows::Finish how;
   Shape grid;                        // empty: none
   std::vector<GridInterpolation> interpolation;
-  Shape extents;                     // of results along the axes of the windows' grid: those of `grid`, else the image's
+  Shape extents;  // of results along the axes of the windows' grid: those of `grid`, else the image's
 };
 
 struct Range {

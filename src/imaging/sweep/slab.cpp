@@ -52,7 +52,8 @@ void Slab::copy(const Group& group) {
   for (std::int64_t c = 0; c < shape_[1]; ++c)
     for (std::int64_t z = group.begin; z < group.end; ++z)
       std::memcpy(ring_.data() + static_cast<std::size_t>(c * capacity_ + z % capacity_) * bytes,
-                  group_.data() + static_cast<std::size_t>(c * (group.end - group.begin) + z - group.begin) * bytes, bytes);
+                  group_.data() + static_cast<std::size_t>(c * (group.end - group.begin) + z - group.begin) * bytes,
+                  bytes);
 }
 
 void Slab::need(std::int64_t image, std::int64_t begin, std::int64_t end) {

@@ -10,7 +10,8 @@
 
 namespace tenfold::imaging {
 
-Stitcher::Stitcher(const SlidingWindow& windows, OutputOptions options, const Part& part, MakeSink make_sink, int threads)
+Stitcher::Stitcher(const SlidingWindow& windows, OutputOptions options, const Part& part, MakeSink make_sink,
+                   int threads)
     : windows_(windows),
       own_(windows::WindowAccess::of(windows_)),
       options_(std::move(options)),

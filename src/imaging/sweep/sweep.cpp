@@ -10,6 +10,7 @@
 #include "sweep/shared_sinks.h"
 #include "sweep/slab.h"
 #include "sweep/stitcher.h"
+#include "sweep/turned.h"
 #include "tenfold/internal/interrupts.h"
 
 namespace tenfold {
@@ -37,9 +38,9 @@ class Sweep {
     const std::vector<Part> parts = parts_of_results();
     for (const Part& part : parts) total_ += batches(part).total();
     if (parts.size() > 1)
-      Log(options_.log)(Severity::info, "sweep: ", options_.memory, " bytes: axis ", 1 - outputs_.lifted, " is cut into ",
-                        parts.size(), " bands, and ", total_, " windows are computed, ", shape_[0] * windows_.count(),
-                        " would do in one");
+      Log(options_.log)(Severity::info, "sweep: ", options_.memory, " bytes: axis ", 1 - outputs_.lifted,
+                        " is cut into ", parts.size(), " bands, and ", total_, " windows are computed, ",
+                        shape_[0] * windows_.count(), " would do in one");
     for (const Part& part : parts) run(part);
   }
 
@@ -74,7 +75,8 @@ std::vector<Part> Sweep::parts_of_results() {
   require(all || options_.memory == 0, ErrorKind::invalid_argument,
           "memory bounds the sweep of all results, not of a part; choose the rows by sweep_bands()");
   require(0 <= planes.begin && planes.begin < planes.end && (planes.begin == 0 || shape_[0] == 1),
-          ErrorKind::invalid_argument, "first_plane ", planes.begin, ": expected a plane of one image with ", planes.end);
+          ErrorKind::invalid_argument, "first_plane ", planes.begin, ": expected a plane of one image with ",
+          planes.end);
   require(0 <= rows.begin && rows.begin < rows.end && rows.end <= whole.rows.end, ErrorKind::invalid_argument, "rows ",
           rows.begin, " to ", rows.end, ": expected some of ", whole.rows.end);
   const std::vector<Shape> outputs = output_shapes();
@@ -125,7 +127,8 @@ void Sweep::run(const Part& part) {
     slab.need(first / per_image, planes.begin, planes.end);
     std::vector<windows::Cutter::Cut> cuts;
     for (std::int64_t w = first; w < first + count; ++w)
-      cuts.push_back({slab.view(w / per_image), slab.in_place() ? batches.number(w) % windows_.count() : w % per_image});
+      cuts.push_back(
+          {slab.view(w / per_image), slab.in_place() ? batches.number(w) % windows_.count() : w % per_image});
     cutter.cut(cuts, predictor_.dtype(), predictor_.windows(), *pool_);
     stitcher.add(predictor_.run(count, batches.number(first)), {});
     first += count, done_ += count;
@@ -139,6 +142,22 @@ void Sweep::run(const Part& part) {
 
 void check_source(const SlidingWindow& windows, const ImageSource& source) {
   windows::check_images(windows::WindowAccess::of(windows), source.shape());
+}
+
+void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor, const MakeSink& sinks,
+         const SweepOptions& options) {
+  const AxisOrder order = sweep_order(windows, options);
+  if (options.axis == 0) return Sweep(windows, source, predictor, sinks, options).run();
+  const SlidingWindow moved = turned(windows, order);
+  Shape window = {source.shape()[1]};
+  window.insert(window.end(), moved.roi().begin(), moved.roi().end());
+  const std::unique_ptr<Parallel> pool =
+      windows::make_parallel(options.stitch.threads, predictor.batch() * element_count(window));
+  TurnedSource turned_source(source, order);
+  TurnedPredictor turned_predictor(predictor, order, window, *pool);
+  const MakeSink turned_sinks = [&](std::size_t output) { return std::make_shared<TurnedSink>(sinks(output), order); };
+  const SweepOptions turned_options = turned(options, order);
+  Sweep(moved, turned_source, turned_predictor, turned_sinks, turned_options).run();
 }
 
 // Images in memory to tensors, by any form of sweep().
@@ -155,22 +174,32 @@ std::vector<Tensor> in_memory(const Tensor& images, Go go) {
 }  // namespace
 
 std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
-                                      const std::vector<Shape>& outputs, const SweepOptions& options, std::int64_t align) {
+                                      const std::vector<Shape>& outputs, const SweepOptions& options,
+                                      std::int64_t align) {
   check_source(windows, source);
-  const windows::WindowState& own = windows::WindowAccess::of(windows);
+  const AxisOrder order = sweep_order(windows, options);
+  const SlidingWindow moved = turned(windows, order);
+  const SweepOptions moved_options = turned(options, order);
+  const windows::WindowState& own = windows::WindowAccess::of(moved);
   const Shape shape = source.shape();
-  for (const Shape& one : outputs)
+  std::vector<Shape> moved_outputs;
+  for (const Shape& one : outputs) {
     require(one.size() == own.roi.size() + 1, ErrorKind::invalid_argument, "an output of [", text(one),
             "]: expected [channel, ", own.roi.size(), " spatial axes]");
-  return cut_bands({own, OutputOptions(own, shape[0], options.stitch), outputs, shape[1], source.dtype(), options.input,
-                    source.memory() != nullptr ? 0 : source.chunk(), source.overhead(), options.window_batch},
+    moved_outputs.push_back(turned(one, order));
+  }
+  const bool in_memory = source.memory() != nullptr && options.axis == 0;
+  const std::int64_t chunk = options.axis == 0 ? source.chunk() : source.chunk_along(order[0]);
+  return cut_bands({own, OutputOptions(own, shape[0], moved_options.stitch), moved_outputs, shape[1], source.dtype(),
+                    options.input, in_memory ? 0 : chunk, source.overhead() + (options.axis == 0 ? 0 : 1),
+                    options.window_batch},
                    options.memory, align);
 }
 
 void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredictor& predict, const MakeSink& sinks,
            const SweepOptions& options) {
   check_source(windows, source);
-  Sweep(windows, source, *function_predictor(windows, source.shape()[1], predict, options), sinks, options).run();
+  run(windows, source, *function_predictor(windows, source.shape()[1], predict, options), sinks, options);
 }
 
 void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,
@@ -179,7 +208,7 @@ void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engi
   auto context = std::make_unique<WindowEngine>(windows, source.shape()[1], engine, options.window_batch);
   if (options.stay_on_gpu && engine.info().on_gpu && sweep_on_device(windows, source, engine, *context, sinks, options))
     return;
-  Sweep(windows, source, *engine_predictor(std::move(context)), sinks, options).run();
+  run(windows, source, *engine_predictor(std::move(context)), sinks, options);
 }
 
 void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines, const MakeSink& sinks,
@@ -187,9 +216,10 @@ void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const En
   if (engines.size() == 1) return sweep(windows, source, engines[0], sinks, options);
   check_source(windows, source);
   const std::unique_ptr<Predictor> predictor = ensemble_predictor(windows, source.shape()[1], engines, options);
-  if (options.stay_on_gpu && std::any_of(engines.begin(), engines.end(), [](const Engine& e) { return e.info().on_gpu; }))
+  if (options.stay_on_gpu &&
+      std::any_of(engines.begin(), engines.end(), [](const Engine& e) { return e.info().on_gpu; }))
     Log(options.log)(Severity::warning, kOnHost, "several engines answer");
-  Sweep(windows, source, *predictor, sinks, options).run();
+  run(windows, source, *predictor, sinks, options);
 }
 
 std::vector<Tensor> infer(const SlidingWindow& windows, const Tensor& images, const WindowPredictor& predict,

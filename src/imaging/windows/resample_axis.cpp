@@ -10,8 +10,8 @@
 namespace tenfold::windows {
 
 ResampleAxis resample_axis(std::int64_t from, std::int64_t to, GridInterpolation interpolation) {
-  require(std::max(from, to) <= std::numeric_limits<std::int32_t>::max(), ErrorKind::invalid_argument, "grid: an axis of ",
-          from, " voxels resampled to ", to, ": expected less than 2^31");
+  require(std::max(from, to) <= std::numeric_limits<std::int32_t>::max(), ErrorKind::invalid_argument,
+          "grid: an axis of ", from, " voxels resampled to ", to, ": expected less than 2^31");
   ResampleAxis axis;
   axis.from = from;
   axis.copies = interpolation == GridInterpolation::nearest || from == to;

@@ -22,7 +22,8 @@ struct ResampleAxis {
   ResampleAxis part(std::int64_t begin, std::int64_t end) const;
 };
 
-// Centers of voxels on centers, as torch.nn.functional.interpolate with align_corners=False; nearest: its nearest-exact.
+// Centers of voxels on centers, as torch.nn.functional.interpolate with align_corners=False; nearest: its
+// nearest-exact.
 ResampleAxis resample_axis(std::int64_t from, std::int64_t to, GridInterpolation interpolation);
 
 }  // namespace tenfold::windows

@@ -15,8 +15,8 @@ struct MixedRows {
 
 struct ResampleKernels {
   // to[i] = from[first[i]] * (1 - weight[i]) + from[second[i]] * weight[i]
-  void (*gather)(const float* from, const std::int32_t* first, const std::int32_t* second, const float* weight, float* to,
-                 std::int64_t count);
+  void (*gather)(const float* from, const std::int32_t* first, const std::int32_t* second, const float* weight,
+                 float* to, std::int64_t count);
   void (*mix)(const float* first, const float* second, float weight, float* to, std::int64_t count);
   // The channel of the largest value, the first of equal ones; NaN is larger than all. The mixed rows are in no memory.
   void (*argmax_u8)(const MixedRows& rows, std::uint8_t* labels);

@@ -58,7 +58,8 @@ std::int64_t Resampler::add_plane(std::int64_t z, Parallel& parallel) {
 
 void Resampler::mix_rows(Rows first, Rows second, float weight, float* to) const {
   for (std::int64_t c = 0; c < channels_; ++c)
-    resample_kernels().mix(first.data + c * first.stride, second.data + c * second.stride, weight, to + c * width_, width_);
+    resample_kernels().mix(first.data + c * first.stride, second.data + c * second.stride, weight, to + c * width_,
+                           width_);
 }
 
 // A row of the source's planes, counted over both of its axes, for a plane of the grid.
@@ -111,7 +112,8 @@ void Resampler::finish(std::int64_t end, const Finish& how, const PlaneTarget& t
   parallel.for_each((end - first_plane) * outers * parts, [&](std::int64_t number, int worker) {
     Scratch& own = scratch[static_cast<std::size_t>(worker)];
     own.at = {-1, -1};
-    const std::int64_t part = number % parts, outer = number / parts % outers, plane = first_plane + number / parts / outers;
+    const std::int64_t part = number % parts, outer = number / parts % outers,
+                       plane = first_plane + number / parts / outers;
     std::array<Rows, 2> kept{};
     const auto need = [&](std::int64_t y) {   // neighbors have slots of their own
       const auto slot = static_cast<std::size_t>(y % 2);

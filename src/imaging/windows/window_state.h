@@ -20,6 +20,11 @@ struct WindowState {
 
 struct WindowAccess {
   static const WindowState& of(const SlidingWindow& windows) { return *windows.state_; }
+  // Windows of another state, in place of those of `like`.
+  static SlidingWindow make(SlidingWindow like, WindowState state) {
+    like.state_ = std::make_shared<const WindowState>(std::move(state));
+    return like;
+  }
 };
 
 // Threads for calls with so many elements; 0: all processors, or the caller's thread alone where waking others takes
