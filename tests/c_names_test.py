@@ -119,7 +119,7 @@ METHODS = {
     'SlidingWindow': {name: f'tenfold_sliding_window_{name}' for name in ('cut', 'place', 'starts', 'weights')}
     | {name: 'tenfold_sliding_window_info' for name in ('count', 'image', 'pad_after', 'pad_before', 'padded', 'roi')},
     'WindowStitcher': {name: f'tenfold_window_stitcher_{name}' for name in ('add', 'added', 'finish')},
-    'ImageSource': {name: OWN for name in ('chunk', 'dtype', 'gpu_memory', 'memory', 'overhead', 'read', 'shape')},
+    'ImageSource': {name: OWN for name in ('chunk', 'chunk_along', 'dtype', 'gpu_memory', 'memory', 'overhead', 'read', 'shape')},
     'ImageSink': {name: OWN for name in ('gpu_memory', 'memory', 'open', 'write')},
     'Tensor': {'bytes': 'tenfold_data_tensor_info', 'data': 'tenfold_data_tensor_info', 'dtype': 'tenfold_data_tensor_info',
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',

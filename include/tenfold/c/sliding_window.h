@@ -78,6 +78,7 @@ typedef struct {
   tenfold_read_region_function read;
   void* user;
   const void* gpu_memory;          /* the same in the memory of the engine's GPU; beside `read`; may be null */
+  const int64_t* chunks;           /* the same as `chunk` for each spatial axis, in place of it; may be null */
   double overhead;                 /* bytes that `read` needs for itself, for each one that it fills */
 } tenfold_image_source;
 
@@ -165,9 +166,9 @@ typedef struct {
   void* log_user;
   tenfold_sweep_seconds* seconds;  /* where they are added up; may be null */
   int32_t on_host;                 /* nonzero: windows are cut and blended by the host, for engines on GPUs, too */
-  int32_t reserved;                /* 0 */
+  int32_t axis;                    /* the spatial axis along which slabs pass; for planes and rows it is the first one */
 } tenfold_sweep_options;
-/* Sweeps over images along their first spatial axis, from a source to sinks. `options` may be null. */
+/* Sweeps over images along a spatial axis, from a source to sinks. `options` may be null. */
 TENFOLD_API tenfold_status tenfold_sweep(const tenfold_sliding_window* windows, const tenfold_image_source* source,
                                          const tenfold_window_predictor* predictor, const tenfold_image_sinks* sinks,
                                          const tenfold_sweep_options* options);

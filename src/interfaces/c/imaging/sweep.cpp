@@ -16,13 +16,19 @@ class FunctionSource final : public ImageSource {
       : source_(taken(given, "the source")), shape_(shape_of(source_.shape, source_.rank)), dtype_(dtype_of(source_.dtype)) {
     require(source_.memory != nullptr || source_.read != nullptr, ErrorKind::invalid_argument,
             "the source has neither memory nor a function to read it");
+    for (std::size_t a = 0; source_.chunks && a + 2 < shape_.size(); ++a)
+      require(source_.chunks[a] > 0, ErrorKind::invalid_argument, "the source's chunk along axis ", a, " is ", source_.chunks[a],
+              ", at least 1 was expected");
     require(source_.chunk >= 0, ErrorKind::invalid_argument, "the source's chunk is ", source_.chunk, ", at least 1 was expected");
     require(source_.overhead >= 0, ErrorKind::invalid_argument, "the source's overhead is ", source_.overhead,
             ", at least 0 was expected");
   }
   Shape shape() const override { return shape_; }
   DType dtype() const override { return dtype_; }
-  std::int64_t chunk() const override { return source_.chunk == 0 ? 1 : source_.chunk; }
+  std::int64_t chunk() const override { return source_.chunks ? source_.chunks[0] : source_.chunk == 0 ? 1 : source_.chunk; }
+  std::int64_t chunk_along(std::size_t axis) const override {
+    return source_.chunks ? source_.chunks[axis] : axis == 0 ? chunk() : 1;
+  }
   const void* memory() const override { return source_.memory; }
   double overhead() const override { return source_.overhead; }
   const void* gpu_memory() const override { return source_.gpu_memory; }
@@ -80,6 +86,7 @@ SweepOptions tenfold::c::sweep_options_of(const tenfold_sweep_options* given) {
   options.first_plane = c.first_plane, options.first_row = c.first_row, options.end_row = c.end_row;
   options.log = log_of(c.log, c.log_user);
   options.stay_on_gpu = c.on_host == 0;
+  options.axis = c.axis;
   return options;
 }
 
