@@ -50,7 +50,7 @@ tenfold_package(runtime OUTPUT tenfold
 tenfold_package(builder OUTPUT tenfold-builder
   FOLDERS onnx_ops onnx_import onnx_export quant passes tune builder api_build background served_model layers c_build)
 tenfold_package(text OUTPUT tenfold-text FOLDERS text served_encoder)
-tenfold_package(imaging OUTPUT tenfold-imaging FOLDERS windows device sweep c_imaging)
+tenfold_package(imaging OUTPUT tenfold-imaging FOLDERS windows parts device sweep c_imaging)
 target_link_libraries(tenfold-runtime PUBLIC Threads::Threads)
 target_link_libraries(tenfold-builder PUBLIC tenfold-runtime)
 target_link_libraries(tenfold-text PUBLIC tenfold-builder)

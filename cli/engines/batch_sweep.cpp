@@ -127,7 +127,7 @@ void print_row(const Console& console, const BatchFigures& row) {
 
 void add_sweep_flag(Flags& f, ExecOptions& o) {
   f.add({"sweep", "NAME:N,N,...",
-         "measure these batches, the first axis of input NAME, one after the other: latency and samples a second of each, and the best, "
+         "+measure these batches, the first axis of input NAME, one after the other: latency and samples a second of each, and the best, "
          "with which all else is done; without flags of ranges each batch has a profile of its own",
          [&o](const std::string& text) { parse_sweep(text, o); }});
 }

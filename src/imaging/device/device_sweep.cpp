@@ -7,8 +7,8 @@
 #include "base/check.h"
 #include "device/device_slab.h"
 #include "device/device_sums.h"
+#include "parts/batches.h"
 #include "tenfold/internal/interrupts.h"
-#include "windows/batches.h"
 #include "windows/weights.h"
 
 namespace tenfold::imaging {
@@ -23,10 +23,6 @@ std::vector<windows::OutputAxis> output_axes(const windows::Grid& grid, const Sh
   for (std::size_t a = 0; a < grid.size(); ++a)
     axes.push_back(windows::output_axis(grid[a], a < lifted ? 1 : window[1 + a - lifted]));
   return axes;
-}
-
-windows::Finish finish_of(const StitchOptions& options) {
-  return {options.activation, options.reduction, static_cast<float>(options.threshold)};
 }
 
 }  // namespace
@@ -46,7 +42,8 @@ struct DeviceSweep::Impl {
         predictor(predictor_),
         options(options_),
         images(source_.shape()[0]),
-        batches{own, windows.count(), windows.count() * images, predictor.batch(), false},
+        outputs(own, images, options.stitch),
+        batches(own.grid, whole_part(own.grid, outputs), images, predictor.batch(), false),
         kernels(work),
         copies(work.make_stream()),
         computing(work.make_stream()),
@@ -66,8 +63,8 @@ struct DeviceSweep::Impl {
   void enqueue(std::int64_t first, std::int64_t count);
   void add(std::int64_t first, std::int64_t count);
   void report(std::int64_t done) const {
-    require(!options.progress || options.progress(done, batches.total), ErrorKind::cancelled,
-            "the caller stopped the sweep after ", done, " of ", batches.total, " windows");
+    require(!options.progress || options.progress(done, batches.total()), ErrorKind::cancelled,
+            "the caller stopped the sweep after ", done, " of ", batches.total(), " windows");
   }
 
   DeviceWork& work;
@@ -76,7 +73,8 @@ struct DeviceSweep::Impl {
   DevicePredictor& predictor;
   const SweepOptions& options;
   std::int64_t images;
-  windows::Batches batches;
+  OutputOptions outputs;
+  Batches batches;
   WindowKernels kernels;
   std::shared_ptr<void> copies, computing;
   std::unique_ptr<Parallel> pool;
@@ -104,7 +102,7 @@ void DeviceSweep::Impl::make_sums() {
     if (!weights.empty() && window != own.roi) weights = windows::resize_weights(weights, roi, window), roi = window;
     sums.push_back(std::make_unique<DeviceSums>(work, kernels, output_axes(own.grid, output.window), output.window[0],
                                                 output.dtype, window == own.roi ? own.weights : weights,
-                                                finish_of(options.stitch), computing.get(), *pool));
+                                                outputs.how, computing.get(), *pool));
     largest = std::max(largest, sums.back()->plane_bytes());
   }
   outbox = std::make_unique<Outbox>(work, std::max(largest, kPieceBytes));
@@ -112,14 +110,14 @@ void DeviceSweep::Impl::make_sums() {
 
 // Windows that follow each other on the last axis are added at once.
 void DeviceSweep::Impl::add(std::int64_t first, std::int64_t count) {
-  const std::int64_t image = first / batches.per_image;
-  const auto rows = static_cast<std::int64_t>(own.grid[0].starts.size()), group = batches.per_image / rows;
+  const std::int64_t image = first / batches.per_image();
+  const auto rows = static_cast<std::int64_t>(own.grid[0].starts.size()), group = batches.per_image() / rows;
   const std::int64_t line = std::min<std::int64_t>(static_cast<std::int64_t>(own.grid.back().starts.size()), group);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const DevicePredictor::Output& output = predictor.outputs()[i];
     const std::int64_t bytes = byte_size(output.dtype, element_count(output.window));
     for (std::int64_t w = 0; w < count;) {
-      const std::int64_t window = (first + w) % batches.per_image, row = window / group;
+      const std::int64_t window = (first + w) % batches.per_image(), row = window / group;
       const std::int64_t some = std::min({count - w, line - window % line, std::int64_t{kWindowsOfAnAdd}});
       sums[i]->add(static_cast<const std::byte*>(output.memory) + w * bytes, windows::indices(own.grid, window), some);
       w += some;
@@ -131,14 +129,14 @@ void DeviceSweep::Impl::add(std::int64_t first, std::int64_t count) {
 }
 
 void DeviceSweep::Impl::enqueue(std::int64_t first, std::int64_t count) {
-  const windows::Planes planes = batches.planes(first, count);
+  const Range planes = batches.planes(first, count);
   void* const stream = computing.get();
   work.follow(copies.get(), cut.get());   // whose planes may be written over
-  if (slab.need(first / batches.per_image, planes.begin, planes.end)) work.record(copied.get(), copies.get());
+  if (slab.need(first / batches.per_image(), planes.begin, planes.end)) work.record(copied.get(), copies.get());
   work.follow(stream, copied.get());
   const std::int64_t window_bytes = byte_size(predictor.dtype(), own.cutter.window_elements()) * slab.channels();
   for (std::int64_t w = 0; w < count; w += kWindowsOfACut)
-    slab.cut(kernels, (first + w) % batches.per_image, std::min<std::int64_t>(count - w, kWindowsOfACut),
+    slab.cut(kernels, (first + w) % batches.per_image(), std::min<std::int64_t>(count - w, kWindowsOfACut),
              predictor.dtype(), static_cast<std::byte*>(predictor.windows()) + w * window_bytes, stream);
   work.record(cut.get(), stream);
   predictor.enqueue(stream);
@@ -149,7 +147,7 @@ void DeviceSweep::Impl::run(const MakeSink& make_sink) {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i]->open(make_sink(i), images, own.image.size());
   std::deque<std::int64_t> under_way;   // windows up to the end of each batch
   std::size_t at = 0;
-  for (std::int64_t first = 0; first < batches.total;) {
+  for (std::int64_t first = 0; first < batches.total();) {
     throw_if_cancelled();
     if (under_way.size() == kAhead) {
       work.wait(ends[at].get());
@@ -166,7 +164,7 @@ void DeviceSweep::Impl::run(const MakeSink& make_sink) {
   predictor.finish();
   outbox->finish();
   for (const std::unique_ptr<DeviceSums>& one : sums) one->check_divisors();
-  report(batches.total);
+  report(batches.total());
 }
 
 DeviceSweep::DeviceSweep(DeviceWork& work, const SlidingWindow& windows, ImageSource& source,

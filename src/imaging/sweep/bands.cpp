@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "sweep/batches.h"
+#include "parts/batches.h"
 #include "sweep/slab.h"
 #include "windows/resampler.h"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "sweep/part.h"
+#include "parts/part.h"
 
 namespace tenfold::imaging {
 

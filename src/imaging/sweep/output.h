@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sweep/part.h"
+#include "parts/part.h"
 #include "windows/accumulator.h"
 #include "windows/resampler.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "sweep/batches.h"
+#include "parts/batches.h"
 #include "sweep/read_ahead.h"
 
 namespace tenfold::imaging {

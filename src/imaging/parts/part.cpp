@@ -1,5 +1,5 @@
 // Which windows a part of the results needs follows from the voxels of each output that it is made of.
-#include "sweep/part.h"
+#include "parts/part.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Windows of a batch follow each other in the whole grid, too: those of a band begin anew with each plane.
-#include "sweep/batches.h"
+#include "parts/batches.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // The windows of a part, batch by batch, and the planes that they need.
 #pragma once
 
-#include "sweep/part.h"
+#include "parts/part.h"
 
 namespace tenfold::imaging {
 
