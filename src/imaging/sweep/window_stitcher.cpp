@@ -14,6 +14,7 @@ imaging::Stitcher whole(const SlidingWindow& windows, std::int64_t images, MakeS
 }  // namespace
 
 struct WindowStitcher::Impl {
+  explicit Impl(imaging::Stitcher whole) : stitcher(std::move(whole)) {}
   imaging::Stitcher stitcher;
 };
 

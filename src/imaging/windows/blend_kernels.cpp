@@ -6,12 +6,24 @@
 
 #include <algorithm>
 
+#ifdef __clang__   // which ignores all of the attribute for a word that it does not know
+#define TENFOLD_AVX512 [[gnu::target("avx512f,avx512vl")]]
+#else
+#define TENFOLD_AVX512 [[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]]
+#endif
+
 namespace tenfold::windows {
 namespace {
 
+// Of floats anywhere in memory; not so for clang, which forgets in templates that vectors may lie there.
+#ifdef __clang__
+#define TENFOLD_ANYWHERE
+#else
+#define TENFOLD_ANYWHERE aligned(alignof(float)),
+#endif
 template <int kLanes>
-struct VectorOf {   // of floats anywhere in memory
-  typedef float Type __attribute__((vector_size(kLanes * sizeof(float)), aligned(alignof(float)), may_alias));
+struct VectorOf {
+  typedef float Type __attribute__((vector_size(kLanes * sizeof(float)), TENFOLD_ANYWHERE may_alias));
 };
 template <>
 struct VectorOf<1> { typedef float Type; };
@@ -32,27 +44,48 @@ struct Step {
   bool fresh, streams;      // streams: `to` is written past the caches, of whole lines
 };
 
-// By reference: without AVX, a function cannot return AVX's vectors.
+// By reference: without AVX, a function cannot take or return AVX's vectors.
 template <int kLanes>
-[[gnu::always_inline]] inline const typename VectorOf<kLanes>::Type& load(const float* from) {
-  return *reinterpret_cast<const typename VectorOf<kLanes>::Type*>(from);
+[[gnu::always_inline]] inline void load(const float* from, typename VectorOf<kLanes>::Type& to) {
+#ifdef __clang__
+  __builtin_memcpy(&to, from, sizeof to);
+#else
+  to = *reinterpret_cast<const typename VectorOf<kLanes>::Type*>(from);
+#endif
+}
+template <int kLanes>
+[[gnu::always_inline]] inline void store(float* to, const typename VectorOf<kLanes>::Type& from) {
+#ifdef __clang__
+  __builtin_memcpy(to, &from, sizeof from);
+#else
+  *reinterpret_cast<typename VectorOf<kLanes>::Type*>(to) = from;
+#endif
 }
 
 // Intrinsics are for functions whose instruction set is said, which a template's is not.
-template <class Vector>
-[[gnu::always_inline]] inline void stream_vector(float* to, const Vector& from) {
-  if constexpr (sizeof(Vector) == 16) asm volatile("movntps %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "x"(from));
-  else if constexpr (sizeof(Vector) > 16)
-    asm volatile("vmovntps %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "v"(from));
+template <int kLanes>
+[[gnu::always_inline]] inline void stream_vector(float* to, const typename VectorOf<kLanes>::Type& from) {
+  using Vector = typename VectorOf<kLanes>::Type;
+#ifdef __clang__
+  __builtin_nontemporal_store(from, reinterpret_cast<Vector*>(to));
+#else
+  if constexpr (kLanes == 4) asm volatile("movntps %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "x"(from));
+  else if constexpr (kLanes > 4) asm volatile("vmovntps %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "v"(from));
   else *to = from;
+#endif
 }
 
-template <bool kWeighed, int kLanes, class Vector>
-[[gnu::always_inline]] inline void take_product(const Step& s, const BlendTerm& term, std::int64_t at, Vector& to) {
+template <bool kWeighed, int kLanes>
+[[gnu::always_inline]] inline void take_product(const Step& s, const BlendTerm& term, std::int64_t at,
+                                                typename VectorOf<kLanes>::Type& to) {
   const float* const values = term.values + s.values + at;
   __builtin_prefetch(values + s.ahead, 0, 1);
-  to = load<kLanes>(values);
-  if constexpr (kWeighed) to = to * load<kLanes>(term.weights + s.weights + at);
+  load<kLanes>(values, to);
+  if constexpr (kWeighed) {
+    typename VectorOf<kLanes>::Type weights;
+    load<kLanes>(term.weights + s.weights + at, weights);
+    to = to * weights;
+  }
 }
 
 // kLanes * kVectors voxels from `at` on: their sum stays in registers from the first window to the last. kTerms: of a
@@ -65,7 +98,7 @@ template <bool kWeighed, int kLanes, int kVectors, int kTerms>
   const std::int64_t terms = kTerms > 0 ? kTerms : s.number;
   for (int v = 0; v < kVectors; ++v) {
     if (fresh) take_product<kWeighed, kLanes>(s, s.terms[0], at + v * kLanes, sum[v]);
-    else sum[v] = load<kLanes>(s.sums + at + v * kLanes);
+    else load<kLanes>(s.sums + at + v * kLanes, sum[v]);
     if (s.sums_ahead != 0) __builtin_prefetch(s.sums + at + v * kLanes + s.sums_ahead, 1, 1);
   }
   for (std::int64_t t = fresh ? 1 : 0; t < terms; ++t)
@@ -75,10 +108,14 @@ template <bool kWeighed, int kLanes, int kVectors, int kTerms>
     }
   for (int v = 0; v < kVectors; ++v) {
     const std::int64_t i = at + v * kLanes;
-    if (s.divisors[1] != nullptr) sum[v] = sum[v] / (load<kLanes>(s.divisors[0] + i) + load<kLanes>(s.divisors[1] + i));
-    else if (s.divisors[0] != nullptr) sum[v] = sum[v] / load<kLanes>(s.divisors[0] + i);
-    if (s.streams) stream_vector(s.to + i, sum[v]);
-    else *reinterpret_cast<Vector*>(s.to + i) = sum[v];
+    if (s.divisors[0] != nullptr) {
+      Vector divisor, other;
+      load<kLanes>(s.divisors[0] + i, divisor);
+      if (s.divisors[1] != nullptr) load<kLanes>(s.divisors[1] + i, other), divisor = divisor + other;
+      sum[v] = sum[v] / divisor;
+    }
+    if (s.streams) stream_vector<kLanes>(s.to + i, sum[v]);
+    else store<kLanes>(s.to + i, sum[v]);
   }
 }
 
@@ -184,7 +221,7 @@ template <int kLanes, auto kStream>
 TENFOLD_BLEND_KERNELS(plain, 4, _mm_loadu_ps, _mm_stream_ps)
 TENFOLD_BLEND_KERNELS(avx2, 8, _mm256_loadu_ps, _mm256_stream_ps, [[gnu::target("avx2")]])
 TENFOLD_BLEND_KERNELS(avx512, 16, _mm512_loadu_ps, _mm512_stream_ps,
-                      [[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]])
+                      TENFOLD_AVX512)
 #undef TENFOLD_BLEND_KERNELS
 
 }  // namespace

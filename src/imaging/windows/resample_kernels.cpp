@@ -3,6 +3,12 @@
 
 #include <algorithm>
 
+#ifdef __clang__   // which ignores all of the attribute for a word that it does not know
+#define TENFOLD_AVX512 [[gnu::target("avx512f,avx512vl")]]
+#else
+#define TENFOLD_AVX512 [[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]]
+#endif
+
 namespace tenfold::windows {
 namespace {
 
@@ -67,7 +73,7 @@ template <class Label>
 
 TENFOLD_RESAMPLE_KERNELS(plain)
 TENFOLD_RESAMPLE_KERNELS(avx2, [[gnu::target("avx2")]])
-TENFOLD_RESAMPLE_KERNELS(avx512, [[gnu::target("avx512f,avx512vl,prefer-vector-width=512")]])
+TENFOLD_RESAMPLE_KERNELS(avx512, TENFOLD_AVX512)
 #undef TENFOLD_RESAMPLE_KERNELS
 
 }  // namespace
