@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/gemm/weights/decode_loops.h"
 #include "backends/cpu/gemm/weights/weights_bytes.h"
 #include "backends/cpu/gemm/weights/weights_fixed.h"
 #include "backends/cpu/kernels/gemm/gemv_s16.h"
@@ -75,14 +76,12 @@ struct FixedKernel final : RecurrentKernel {
   }
   static void multiply_whole(const Weights& w, const void* packed, const RecurrentGemm& p, std::int64_t gate) noexcept {
     constexpr std::int64_t kColumns = Weights::kPanel;
-    double decoded[kColumns], sums[kMaxFixedRows][kColumns];
+    double sums[kMaxFixedRows][kColumns];
+    const float* table[kMaxFixedRows];
+    for (std::int64_t r = 0; r < p.rows; ++r) table[r] = p.x + r * p.x_row;
     for (std::int64_t done = 0; done < p.count; done += kColumns) {
       std::fill_n(sums[0], kMaxFixedRows * kColumns, 0.0);
-      for (std::int64_t i = 0; i < w.k(); ++i) {
-        w.decode(packed, i, i + 1, p.first + gate + done, decoded);
-        for (std::int64_t r = 0; r < p.rows; ++r)
-          for (std::int64_t c = 0; c < kColumns; ++c) sums[r][c] += double{p.x[r * p.x_row + i]} * decoded[c];
-      }
+      add_decoded(w, packed, p.first + gate + done, table, p.rows, sums[0]);
       for (std::int64_t r = 0; r < p.rows; ++r)
         for (std::int64_t c = 0; c < std::min(kColumns, p.count - done); ++c)
           p.out[r * p.out_row + gate + done + c] += static_cast<float>(sums[r][c]);
