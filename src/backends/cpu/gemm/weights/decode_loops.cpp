@@ -96,8 +96,9 @@ TENFOLD_WIDE void decode_wide(const Line& line) {
     __m512d low = _mm512_mul_pd(_mm512_cvtepi32_pd(_mm512_castsi512_si256(values)), _mm512_mul_pd(first, balance));
     __m512d high = _mm512_mul_pd(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(values, 1)), _mm512_mul_pd(second, balance));
     if (line.largest != 0) {
-      const auto equal = [&](int value) TENFOLD_WIDE { return unsigned{_mm512_cmpeq_epi32_mask(values, _mm512_set1_epi32(value))}; };
-      const unsigned infinite = equal(line.largest + 1), negative = equal(-line.largest - 1), nan = equal(-line.largest - 2);
+      const unsigned infinite = _mm512_cmpgt_epi32_mask(values, _mm512_set1_epi32(line.largest));
+      const unsigned negative = _mm512_cmplt_epi32_mask(values, _mm512_set1_epi32(-line.largest));
+      const unsigned nan = _mm512_cmpeq_epi32_mask(values, _mm512_set1_epi32(-line.largest - 2));
       low = limited(low, infinite, negative, nan), high = limited(high, infinite >> 8, negative >> 8, nan >> 8);
     }
     _mm512_storeu_pd(line.to + i * kColumns, low), _mm512_storeu_pd(line.to + i * kColumns + 8, high);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "backends/cpu/gemm/weights/scaled_columns.h"
@@ -57,16 +59,33 @@ void decode_lines(void (*loop)(const DecodeLoops::Line&), std::int64_t first, st
   }
 }
 
-// sums[row][32 columns] += the product of `count` rows with weights of these columns.
+inline bool all_finite(const float* values, std::int64_t count) {
+  constexpr std::int32_t kInfinity = 0x7f800000;
+  std::int32_t largest = 0;
+  for (std::int64_t i = 0; i < count; ++i) largest = std::max(largest, std::bit_cast<std::int32_t>(values[i]) & 0x7fffffff);
+  return largest < kInfinity;
+}
+
+// sums[row][32 columns] += the product of `count` rows with weights of these columns. If each row has an Inf or NaN and all weights are
+// finite, finite products change nothing: they are left out, and so is what follows sums that are all NaN.
 template <class Weights>
 void add_decoded(const Weights& weights, const void* packed, std::int64_t column, const float* const* rows, std::int64_t count,
                  double* sums) noexcept {
   static_assert(Weights::kPanel == DecodeLoops::kColumns);
   double decoded[DecodeLoops::kDepth * DecodeLoops::kColumns];
+  const auto any_finite = [&](std::int64_t first, std::int64_t depth) {
+    return std::any_of(rows, rows + count, [&](const float* row) { return all_finite(row + first, depth); });
+  };
+  const auto only_finite = [&](std::int64_t first, std::int64_t depth) {
+    return std::all_of(rows, rows + count, [&](const float* row) { return all_finite(row + first, depth); });
+  };
+  const bool special = weights.ordinary(packed) && !any_finite(0, weights.k());
   for (std::int64_t first = 0; first < weights.k(); first += DecodeLoops::kDepth) {
     const std::int64_t depth = std::min<std::int64_t>(DecodeLoops::kDepth, weights.k() - first);
+    if (special && only_finite(first, depth)) continue;
     weights.decode(packed, first, first + depth, column, decoded);
     decode_loops().add({rows, static_cast<int>(count), first, depth, decoded, sums});
+    if (special && std::all_of(sums, sums + count * Weights::kPanel, [](double sum) { return std::isnan(sum); })) return;
   }
 }
 
