@@ -78,6 +78,32 @@ TEST(Values, StringsOfAnyNumber) {
                         {{words({"a-b", "c"})}, {words({"x-y-z", "", "q"})}, {words({"one"})}}, config);
 }
 
+// The first profile knows how many strings there are: each of its types is more exact than the binding's.
+TEST(Values, StringsOfTwoProfiles) {
+  const std::string model = R"((a string[batch,1], b string[batch,1])
+    y = StringConcat(a, b)
+    twice = Concat(y, a) axis=0
+    parts = SplitToSequence(twice) axis=0
+    same = StringEqual(a, b)
+    flat = Cast(same) to="f32"
+    return y, twice, parts, flat)";
+  const OptimizationProfile one = {{"a", {{1, 1}, {1, 1}, {1, 1}}}, {"b", {{1, 1}, {1, 1}, {1, 1}}}};
+  const OptimizationProfile more = {{"a", {{2, 1}, {4, 1}, {4, 1}}}, {"b", {{2, 1}, {4, 1}, {4, 1}}}};
+  const auto column = [](std::vector<std::string> list) {
+    const auto rows = static_cast<std::int64_t>(list.size());
+    return Tensor::strings({rows, 1}, std::move(list));
+  };
+  const Values single = {column({"a"}), column({"b"})}, few = {column({"a", "b", ""}), column({"c", "b", "d"})};
+  expect_as_interpreted(model, {single, few, single}, quick({one, more}));
+  expect_as_interpreted(model, {few, single}, quick({more, one}));
+  const Engine engine = builder::build_graph(parse(model), quick({one, more}));
+  EXPECT_EQ(engine.info().profiles, 2);
+  EXPECT_EQ(binding_type(engine, 0), "string[batch,1]");
+  const auto context = engine.create_context();
+  EXPECT_THROW(run_values(*context, {column(std::vector<std::string>(5)), column(std::vector<std::string>(5))}), Error);
+  EXPECT_THROW(run_values(*context, {few[0], single[0]}), Error);
+}
+
 TEST(Values, SequencesWhosePlacesDataDecide) {
   expect_as_interpreted(R"((x f32[5,2], sizes i64[3], at i64[])
     parts = SplitToSequence(x, sizes)
@@ -232,6 +258,8 @@ TEST(Values, CraftedPlansAreRefused) {
   EXPECT_NE(refused([](plan::Plan& p) { p.programs[0].objects[0] = {.tensor = {DType::f32, {ir::Dim(2)}}}; }), "");
   EXPECT_NE(refused([](plan::Plan& p) { p.programs[0].objects[1] = ir::parse_type("seq(i64[2])"); }), "");
   EXPECT_NE(refused([](plan::Plan& p) { p.bindings[0].type = ir::parse_type("f32[2]"); }), "");
+  EXPECT_NE(refused([](plan::Plan& p) { p.bindings[0].type = ir::parse_type("string[3]"); }), "");
+  EXPECT_NE(refused([](plan::Plan& p) { p.bindings[0].type = ir::parse_type("string[n,1]"); }), "");
   EXPECT_NE(refused([](plan::Plan& p) { p.bindings[1].type = ir::parse_type("opt(f32[2])"); }), "");
   EXPECT_NE(refused([](plan::Plan& p) { p.programs[0].steps.erase(p.programs[0].steps.begin()); --p.programs[0].segments[0].count; }), "");
   EXPECT_NE(refused([](plan::Plan& p) {   // a kernel that would read objects

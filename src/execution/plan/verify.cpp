@@ -162,6 +162,18 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
   }
 }
 
+// The program of a profile may know extents that the binding leaves open. A run takes a program only if the shapes of all inputs suit it,
+// and compares what its steps give with what it expects. It has no shapes of the elements of an input that is a sequence: those are the
+// binding's.
+bool specializes(const ir::ValueType& object, const Binding& binding) {
+  if (object == binding.type) return true;
+  if (binding.is_input && !object.is_tensor()) return false;
+  if (object.ranked != binding.type.ranked || object.without_dims() != binding.type.without_dims()) return false;
+  const ir::Dims &known = object.tensor.dims, &open = binding.type.tensor.dims;
+  return std::equal(known.begin(), known.end(), open.begin(), open.end(),
+                    [](const ir::Dim& a, const ir::Dim& b) { return a == b || !b.is_constant(); });
+}
+
 void verify_top(const Plan& plan, const Program& program, const backends::TacticSet& tactics, const ir::Registry& registry) {
   verify_symbols(program);
   VerifyScope scope{plan, tactics, registry, program.dims, program_box(program), program, program.box.size()};
@@ -183,7 +195,7 @@ void verify_top(const Plan& plan, const Program& program, const backends::Tactic
     must(b.is_input == input && is_object(formal) != lies_in_memory(b.type), "binding '", b.name, "' is ", ir::text(b.type),
          ", the program expects something else");
     if (is_object(formal))
-      must(program.objects[i] == b.type, "binding '", b.name, "' is ", ir::text(b.type), ", the program expects ",
+      must(specializes(program.objects[i], b), "binding '", b.name, "' is ", ir::text(b.type), ", the program expects ",
            ir::text(program.objects[i]));
     else
       must(b.type.tensor.dtype == formal.dtype && b.type.tensor.dims.size() == formal.dims.size(), "binding '", b.name,

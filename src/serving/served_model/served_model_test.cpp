@@ -52,6 +52,30 @@ class Request final : public ServedRequest {
   RequestInput input_;
 };
 
+// The same of one column of strings.
+class Words final : public ServedRequest {
+ public:
+  explicit Words(std::vector<std::string> x) : x_(std::move(x)), shape_{static_cast<std::int64_t>(x_.size()), 1} {
+    input_ = {"x", DType::string, shape_, {}, &x_};
+  }
+  std::span<const RequestInput> inputs() const override { return {&input_, 1}; }
+  void* output_memory(int, std::span<const std::int64_t>, std::int64_t) override { return nullptr; }
+  void take_strings(int, std::span<const std::int64_t>, std::span<const std::string> words) override {
+    y.assign(words.begin(), words.end());
+  }
+  void finish(const RequestOutcome& outcome) noexcept override {
+    if (outcome.error) error = outcome.error->what();
+  }
+
+  std::vector<std::string> y;
+  std::string error;
+
+ private:
+  std::vector<std::string> x_;
+  Shape shape_;
+  RequestInput input_;
+};
+
 class Served : public testing::Test {
  protected:
   void SetUp() override { options_.build.threads = 1, options_.build.optimization_level = 0; }
@@ -105,6 +129,32 @@ TEST_F(Served, WhatTheModelForbidsIsRefused) {
   EXPECT_EQ(refused({"n", "3"}), "input 'x' of the model has the shape nx3, but 5 is configured: give 2 dims");
   options_.input_shapes = {{"z", {1}}};
   EXPECT_EQ(refused({"n", "3"}), "the model has no input 'z'; it has 'x'");
+}
+
+// One row and batches have kernels of their own, also where the input is strings.
+TEST_F(Served, StringsAloneAndInBatches) {
+  onnx::ModelProto m = new_model(20);
+  add_input(*m.graph, "x", {"batch", "1"}, DType::string);
+  add_node(*m.graph, "StringConcat", {"x", "x"}, {"y"});
+  add_output(*m.graph, "y");
+  std::ofstream(path_, std::ios::binary) << serialized(m);
+  options_.max_batch = 4;
+  const auto instance = open_served_model(path_, options_)->create_instance("cpu");
+  for (int turn = 0; turn < 2; ++turn) {
+    Words one({"a"}), two({"b", "cd"}), alone({"e"});
+    ServedRequest* both[] = {&one, &two};
+    std::vector<BatchRun> runs;
+    instance->run(both, &runs);
+    ServedRequest* last = &alone;
+    instance->run({&last, 1}, &runs);
+    for (const Words* request : {&one, &two, &alone}) EXPECT_EQ(request->error, "");
+    EXPECT_EQ(one.y, (std::vector<std::string>{"aa"}));
+    EXPECT_EQ(two.y, (std::vector<std::string>{"bb", "cdcd"}));
+    EXPECT_EQ(alone.y, (std::vector<std::string>{"ee"}));
+    ASSERT_EQ(runs.size(), 2u);
+    EXPECT_EQ(runs[0].rows, 3);
+    EXPECT_EQ(runs[1].rows, 1);
+  }
 }
 
 // The count of the run before must not become the size of this one's memory.

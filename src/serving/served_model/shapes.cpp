@@ -94,11 +94,9 @@ std::vector<std::string> served_model::open_inputs(std::span<const BindingInfo> 
 std::vector<OptimizationProfile> served_model::batch_profiles(std::span<const BindingInfo> of_file,
                                                               std::span<const BindingInfo> restricted, std::int64_t max_batch) {
   std::vector<OptimizationProfile> profiles;
-  // Kernels for full batches lose time on one row, which is what comes when clients are few. Programs on strings have
-  // no kernels, and their shapes must be those of the binding.
-  const bool strings = std::any_of(of_file.begin(), of_file.end(), [](const BindingInfo& b) { return b.dtype == DType::string; });
-  std::vector<std::pair<std::int64_t, std::int64_t>> ranges = {{1, strings ? max_batch : 1}};
-  if (max_batch > 1 && !strings) ranges.emplace_back(2, max_batch);
+  // Kernels for full batches lose time on one row, which is what comes when clients are few.
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges = {{1, 1}};
+  if (max_batch > 1) ranges.emplace_back(2, max_batch);
   for (const auto& [least, rows] : ranges) {
     OptimizationProfile profile;
     for (std::size_t i = 0; i < of_file.size(); ++i) {

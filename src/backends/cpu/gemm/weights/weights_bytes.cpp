@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "backends/cpu/gemm/weights/decode_loops.h"
+
 namespace tenfold::backends::cpu {
 
 void ByteWeights::pack(const std::int8_t* values, const float* steps, void* packed) const {
@@ -20,11 +22,12 @@ void ByteWeights::pack(const std::int8_t* values, const float* steps, void* pack
 }
 
 void ByteWeights::decode(const void* packed, std::int64_t first, std::int64_t last, std::int64_t column, double* to) const {
-  const std::int64_t count = std::min(kPanel, n_ - column);
-  for (std::int64_t k = first; k < last; ++k, to += kPanel) {
-    for (std::int64_t c = 0; c < count; ++c) to[c] = at(packed, k, column + c) * double{step(packed)[column + c]};
-    for (std::int64_t c = count; c < kPanel; ++c) to[c] = 0;
-  }
+  const auto line_of = [&](std::int64_t k, std::int64_t n) {
+    return DecodeLoops::Line{.from = static_cast<const char*>(packed) + pair_at(k, n),
+                             .stride = group_panels(n / kGroup) * DecodeLoops::kLine * 2, .at = static_cast<int>(k % 32 / 16),
+                             .step = step(packed) + n, .balance = balance(packed) + k};
+  };
+  decode_lines(decode_loops().bytes, first, last, column, round_up(n_, DecodeLoops::kLine), to, line_of);
 }
 
 }  // namespace tenfold::backends::cpu

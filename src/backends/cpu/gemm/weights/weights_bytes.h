@@ -11,7 +11,7 @@ class ByteWeights : public ScaledColumns {   // which are balanced by 1
 
   void pack(const std::int8_t* values, const float* steps, void* packed) const;   // k x n, n
   std::int8_t at(const void* packed, std::int64_t k, std::int64_t n) const { return static_cast<const std::int8_t*>(packed)[place(k, n)]; }
-  // What stands for weights of kPanel columns at most in rows [first, last) of k: [row][kPanel].
+  // What stands for weights of kPanel columns, from a multiple of 16 on, in rows [first, last) of k: [row][kPanel].
   void decode(const void* packed, std::int64_t first, std::int64_t last, std::int64_t column, double* to) const;
 
   // Where column `column` lies, which begins a group.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cpu/gemm/f32/fixed_rows.h"
+#include "backends/cpu/gemm/weights/decode_loops.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cpu {
@@ -17,7 +18,6 @@ constexpr int kMaxExponent = 40;   // of what balances a row, and of a column be
 bool middling(float value) { return value > std::ldexp(1.f, -kMaxExponent) && value < std::ldexp(1.f, kMaxExponent); }
 
 constexpr float kMin = std::numeric_limits<float>::min();
-constexpr double kMax = std::numeric_limits<float>::max();
 constexpr int kLine = 16;   // columns that are packed together
 using Line = std::array<int, kLine>;
 
@@ -45,17 +45,6 @@ std::int64_t FixedWeights::place(std::int64_t k, std::int64_t n) const {
   if (order_ == Order::tiles)
     return n / kPanel * kPanel * depth_ * 3 + k / kStep * kStep * kPanel * 3 + n % kPanel / 16 * 1024 + k % kStep / 4 * 64 + n % 16 * 4;
   return pair_at(k, n) * 2;
-}
-
-int FixedWeights::read(const char* packed, std::int64_t k, std::int64_t n) const {
-  const char* const word = packed + place(k, n);
-  if (order_ == Order::pairs) {
-    std::int16_t value;
-    std::memcpy(&value, word + k % 32 / 16 * 2, 2);
-    return value;
-  }
-  const auto byte = [&](int i) { return int{static_cast<signed char>(word[i * 2048 + k % 4])}; };
-  return byte(0) * 65536 + byte(1) * 256 + byte(2);
 }
 
 // What balances rows, the mean square of their weights, and the steps of columns. False where they are no ordinary numbers.
@@ -143,16 +132,15 @@ void FixedWeights::pack(const float* values, void* packed) const {
 }
 
 void FixedWeights::decode(const void* packed, std::int64_t first, std::int64_t last, std::int64_t column, double* to) const {
-  const std::int64_t count = std::min(kPanel, n_ - column);
-  for (std::int64_t k = first; k < last; ++k, to += kPanel) {
-    for (std::int64_t c = 0; c < count; ++c) {
-      const int value = read(static_cast<const char*>(packed), k, column + c);
-      if (value == -largest_ - 2) to[c] = std::numeric_limits<double>::quiet_NaN();
-      else if (std::abs(value) > largest_) to[c] = std::copysign(std::numeric_limits<double>::infinity(), value);
-      else to[c] = std::clamp(value * (double{step(packed)[column + c]} * double{balance(packed)[k]}), -kMax, kMax);
-    }
-    for (std::int64_t c = count; c < kPanel; ++c) to[c] = 0;
-  }
+  const bool tiles = order_ == Order::tiles;
+  const auto line_of = [&](std::int64_t k, std::int64_t n) {
+    return DecodeLoops::Line{.from = static_cast<const char*>(packed) + place(k, n),
+                             .stride = group_panels(n / kGroup) * kLine * 4,
+                             .at = static_cast<int>(tiles ? k % 4 : k % 32 / 16),
+                             .step = step(packed) + n, .balance = balance(packed) + k,
+                             .largest = ordinary(packed) ? 0 : largest_};
+  };
+  decode_lines(tiles ? decode_loops().tiles : decode_loops().pairs, first, last, column, round_up(n_, kLine), to, line_of);
 }
 
 void FixedWeights::unpack(const void* packed, float* values) const {

@@ -21,7 +21,7 @@ class FixedWeights : public ScaledColumns {
 
   void pack(const float* values, void* packed) const;   // k x n
   void unpack(const void* packed, float* values) const;
-  // Weights of 32 columns at most in rows [first, last) of k: [row][32].
+  // Weights of 32 columns, from a multiple of 16 on, in rows [first, last) of k: [row][32], zeros behind the last column.
   void decode(const void* packed, std::int64_t first, std::int64_t last, std::int64_t column, double* to) const;
 
   // Where column `column` lies, which begins a group or panel.
@@ -31,7 +31,6 @@ class FixedWeights : public ScaledColumns {
 
  private:
   std::int64_t place(std::int64_t k, std::int64_t n) const;   // of the four bytes that hold its integer, or the highest byte
-  int read(const char* packed, std::int64_t k, std::int64_t n) const;
   bool measure(const float* values, float* balance, float* step) const;
 
   Order order_;

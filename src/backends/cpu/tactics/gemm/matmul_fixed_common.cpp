@@ -1,5 +1,7 @@
 #include "backends/cpu/tactics/gemm/matmul_fixed_common.h"
 
+#include "backends/cpu/gemm/weights/decode_loops.h"
+
 namespace tenfold::backends::cpu {
 
 FixedRowsGemm::FixedRowsGemm(const FixedWeights& w, const F32Epilogue& epilogue, const RunArgs& args) noexcept
@@ -17,23 +19,17 @@ FixedRowsGemm::FixedRowsGemm(const FixedWeights& w, const F32Epilogue& epilogue,
 }
 
 void FixedRowsGemm::whole(std::int64_t row, std::int64_t count, std::int64_t first, std::int64_t last, void* scratch) const noexcept {
-  constexpr std::int64_t kRows = 8, kDepth = 32, kColumns = FixedWeights::kPanel;
-  double sums[kRows][kColumns], decoded[kDepth][kColumns];
-  const std::int64_t k = weights.k();
+  constexpr std::int64_t kRows = DecodeLoops::kMaxRows, kColumns = FixedWeights::kPanel;
+  static_assert(kRows <= kGemmMaxRows);
+  double sums[kRows * kColumns];
+  const float* table[kRows];
   for (std::int64_t begin = row; begin < row + count; begin += kRows) {
     const std::int64_t rows = std::min(kRows, row + count - begin);
+    for (std::int64_t r = 0; r < rows; ++r) table[r] = this->row(begin + r);
     for (std::int64_t column = first; column < last; column += kColumns) {
-      std::fill_n(sums[0], kRows * kColumns, 0.0);
-      for (std::int64_t from = 0; from < k; from += kDepth) {
-        const std::int64_t depth = std::min(kDepth, k - from);
-        weights.decode(packed, from, from + depth, column, decoded[0]);
-        for (std::int64_t r = 0; r < rows; ++r)
-          for (std::int64_t i = 0; i < depth; ++i) {
-            const double x = this->row(begin + r)[from + i];
-            for (std::int64_t c = 0; c < kColumns; ++c) sums[r][c] += x * decoded[i][c];
-          }
-      }
-      store(begin, rows, column, std::min(kColumns, last - column), sums[0]);
+      std::fill_n(sums, rows * kColumns, 0.0);
+      add_decoded(weights, packed, column, table, rows, sums);
+      store(begin, rows, column, std::min(kColumns, last - column), sums);
     }
   }
   apply_epilogue(row, count, first, last, scratch);

@@ -72,6 +72,10 @@ void tile(const Kernel& kernel, const FixedRowsGemm& product, std::int64_t row, 
   bool fits = product.ordinary();
   for (int r = 0; r < rows && fits; ++r)
     fits = kernels().split(product.row(row + r), w.balance(product.packed), kernel.k, parts + r * w.depth(), scale + r);
+  if (!fits && rows > 1 && product.ordinary()) {   // one row must not slow the others down
+    for (int r = 0; r < rows; ++r) tile(kernel, product, row + r, 1, first, last, scratch);
+    return;
+  }
   if (!fits) return product.whole(row, rows, first, last, rest);
   GemvS16Tile g{.rows = parts, .row_scale = scale, .pairs = w.depth() / 2, .used = used_pairs(w.k())};
   const std::int64_t width = kernels().panels[rows - 1] * 16;

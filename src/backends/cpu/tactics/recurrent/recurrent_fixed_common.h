@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/gemm/weights/decode_loops.h"
 #include "backends/cpu/gemm/weights/weights_bytes.h"
 #include "backends/cpu/gemm/weights/weights_fixed.h"
 #include "backends/cpu/kernels/gemm/gemv_s16.h"
@@ -37,8 +38,7 @@ struct FixedKernel final : RecurrentKernel {
     for (std::int64_t row = 0; row < p.rows; row += kMaxFixedRows) {
       RecurrentGemm few = p;
       few.x += row * p.x_row, few.out += row * p.out_row, few.rows = std::min(kMaxFixedRows, p.rows - row);
-      if (w.ordinary(packed) && multiply(w, packed, few, e.padded, args.scratch_of<std::int32_t>(worker))) continue;
-      for (std::int64_t gate = 0; gate < p.gates; ++gate) multiply_whole(w, packed, few, gate * e.padded);
+      add_few(w, packed, few, args.scratch_of<std::int32_t>(worker));
     }
   }
 
@@ -46,6 +46,17 @@ struct FixedKernel final : RecurrentKernel {
   std::int64_t unit_parts;
 
  private:
+  // What fixed point cannot hold goes in floating point, each row alone, so that it does not slow the others down.
+  void add_few(const Weights& w, const void* packed, const RecurrentGemm& p, std::int32_t* parts) const noexcept {
+    const bool ordinary = w.ordinary(packed);
+    if (ordinary && multiply(w, packed, p, e.padded, parts)) return;
+    for (std::int64_t r = 0; ordinary && p.rows > 1 && r < p.rows; ++r) {
+      RecurrentGemm one = p;
+      one.x += r * p.x_row, one.out += r * p.out_row, one.rows = 1;
+      add_few(w, packed, one, parts);
+    }
+    for (std::int64_t gate = 0; (!ordinary || p.rows == 1) && gate < p.gates; ++gate) multiply_whole(w, packed, p, gate * e.padded);
+  }
   // False where fixed point cannot hold a row.
   static bool multiply(const Weights& w, const void* packed, const RecurrentGemm& p, std::int64_t padded, std::int32_t* parts) noexcept {
     float scale[kMaxFixedRows];
@@ -75,14 +86,12 @@ struct FixedKernel final : RecurrentKernel {
   }
   static void multiply_whole(const Weights& w, const void* packed, const RecurrentGemm& p, std::int64_t gate) noexcept {
     constexpr std::int64_t kColumns = Weights::kPanel;
-    double decoded[kColumns], sums[kMaxFixedRows][kColumns];
+    double sums[kMaxFixedRows][kColumns];
+    const float* table[kMaxFixedRows];
+    for (std::int64_t r = 0; r < p.rows; ++r) table[r] = p.x + r * p.x_row;
     for (std::int64_t done = 0; done < p.count; done += kColumns) {
       std::fill_n(sums[0], kMaxFixedRows * kColumns, 0.0);
-      for (std::int64_t i = 0; i < w.k(); ++i) {
-        w.decode(packed, i, i + 1, p.first + gate + done, decoded);
-        for (std::int64_t r = 0; r < p.rows; ++r)
-          for (std::int64_t c = 0; c < kColumns; ++c) sums[r][c] += double{p.x[r * p.x_row + i]} * decoded[c];
-      }
+      add_decoded(w, packed, p.first + gate + done, table, p.rows, sums[0]);
       for (std::int64_t r = 0; r < p.rows; ++r)
         for (std::int64_t c = 0; c < std::min(kColumns, p.count - done); ++c)
           p.out[r * p.out_row + gate + done + c] += static_cast<float>(sums[r][c]);
