@@ -63,10 +63,11 @@ std::string LoadedBackend::finalize(FakeInstance& i) {
   return call<TRITONBACKEND_ModelInstance>("TRITONBACKEND_ModelInstanceFinalize", &i);
 }
 std::string LoadedBackend::execute(FakeInstance& instance, const std::vector<FakeRequest*>& requests) {
-  using Execute = TRITONSERVER_Error* (*)(void*, void**, std::uint32_t);
+  using Execute = TRITONSERVER_Error* (*)(TRITONBACKEND_ModelInstance*, TRITONBACKEND_Request**, std::uint32_t);
   const auto function = reinterpret_cast<Execute>(::dlsym(library_, "TRITONBACKEND_ModelInstanceExecute"));
-  std::vector<void*> handles(requests.begin(), requests.end());
-  return taken(function(&instance, handles.data(), static_cast<std::uint32_t>(handles.size())));
+  std::vector<TRITONBACKEND_Request*> handles;
+  for (FakeRequest* const one : requests) handles.push_back(static_cast<TRITONBACKEND_Request*>(static_cast<void*>(one)));
+  return taken(function(static_cast<TRITONBACKEND_ModelInstance*>(static_cast<void*>(&instance)), handles.data(), static_cast<std::uint32_t>(handles.size())));
 }
 
 }  // namespace tenfold::triton

@@ -36,7 +36,7 @@ class Request final : public ServedRequest {
   template <class T>
   std::vector<T> values() const {
     std::vector<T> result(y.size() / sizeof(T));
-    std::memcpy(result.data(), y.data(), y.size());
+    if (!y.empty()) std::memcpy(result.data(), y.data(), y.size());
     return result;
   }
 
