@@ -95,7 +95,12 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
   try {
     if (!models.ready()) throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
     const std::shared_ptr<Model> model = models.find(request.model, request.version);
-    check_request(*model, request);
+    try {
+      check_request(*model, request);
+    } catch (const RequestError&) {
+      model->count_refused();
+      throw;
+    }
     const std::chrono::microseconds timeout = request.timeout;
     // `answered` stays here until nothing can be thrown any more but by submit(), which then has not finished the request.
     const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), answered);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/datatype.h"
 #include "tenfold/error.h"
 
 namespace tenfold::server {
@@ -40,6 +41,10 @@ Model::Model(ModelOptions options) : options_(std::move(options)) {
   if (options_.served.max_batch < 0) options_.served.max_batch = chosen_batch(options_, not_batched_);
   options_.queue.max_batch = options_.served.max_batch;
   served_ = open_served_model(options_.path, options_.served);
+  for (const BindingInfo& b : served_->bindings())
+    if (v2_name(b.dtype).empty())
+      throw Error(ErrorKind::unsupported, "'" + b.name + "' has the type " + std::string(tenfold::name(b.dtype)) +
+                                              ", which the v2 protocol does not have: add a Cast to the model");
   std::vector<std::unique_ptr<ServedInstance>> instances;
   for (const Instances& group : options_.instances)
     for (int i = 0; i < group.count; ++i) {

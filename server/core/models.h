@@ -41,6 +41,9 @@ class Model {
   std::int64_t max_batch() const { return options_.served.max_batch; }
   const std::string& not_batched() const { return not_batched_; }   // why max_batch is 0 where it was to be chosen
   const std::vector<std::string>& devices() const { return devices_; }   // of its instances
+  // Requests that were refused before they came to the queue.
+  std::uint64_t refused() const { return refused_; }
+  void count_refused() { ++refused_; }
   RequestQueue& queue() { return *queue_; }
   const RequestQueue& queue() const { return *queue_; }
 
@@ -49,6 +52,7 @@ class Model {
   std::string not_batched_;
   std::shared_ptr<ServedModel> served_;
   std::vector<std::string> devices_;
+  std::atomic<std::uint64_t> refused_ = 0;
   std::unique_ptr<RequestQueue> queue_;
 };
 
