@@ -98,6 +98,9 @@ class Server:
         """Its exit code after SIGTERM."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self):
         code = self.process.wait(timeout=60)
         self.process.stderr.close()
         return code

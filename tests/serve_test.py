@@ -276,7 +276,8 @@ class Refusals(ServeCase):
         self.refused(404, '', request, '/v2/models/%2e%2e/infer')
         self.refused(404, '', request, '/v2/models/' + 'a' * 4000 + '/infer')
         self.refused(400, '%', request, '/v2/models/m%2/infer')
-        for path in ('/', '/v2/', '/v2/health/live', '/v2/models/m', '/v2/models/m/config', '/v2/models/m/ready', '/metrics', '/v2/models/stats'):
+        for path in ('/', '/v2/', '/v2/health/live', '/v2/models/m', '/v2/models/m/config', '/v2/models/m/ready', '/metrics',
+                     '/v2/models/stats'):
             self.refused(405 if path != '/' else 404, '', request, path)
         self.refused(404, '', request, '/v1/models/m:predict')
         for path in ('/v2/models/m/generate', '/v2/repository/index', '/v2/systemsharedmemory/status', '/v2/logging'):
@@ -372,6 +373,7 @@ class Waiting(ServeCase):
         status, headers, body = self.server.send('POST', INFER, json.dumps(json_request(rows(0))))
         self.assertEqual((status, json.loads(body)), (503, {'error': 'Exceeds maximum queue size'}))
         self.assertEqual(headers['Retry-After'], '1')
+        self.assertEqual(self.server.statistics()['tenfold']['rejected'], before['rejected'] + 1)
         waiting[0].close()
         while self.server.statistics()['tenfold']['cancelled'] == before['cancelled']:
             time.sleep(0.01)
@@ -413,7 +415,7 @@ class Ends(unittest.TestCase):
         self.assertEqual(server.get('/v2/health/ready'), (503, {'ready': False}))
         self.assertEqual(server.get('/v2/health/live')[0], 200)
         self.assertEqual(server.infer(json_request(rows(0)))[0], 503)
-        self.assertEqual(server.stop(), 0)
+        self.assertEqual(server.wait(), 0)
 
     def start_fails(self, code, words, *arguments):
         done = subprocess.run([cli_case.TENFOLD, 'serve', *arguments], capture_output=True, text=True, timeout=60)

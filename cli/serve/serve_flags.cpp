@@ -13,7 +13,8 @@ void add_number(Flags& flags, const std::string& name, int& target, int min, int
   flags.add({name, "N", help, [&target, name, min, max](const std::string& text) { target = parse_int(name, text, min, max); }});
 }
 
-void add_choice(Flags& flags, const std::string& name, std::string& target, const std::vector<std::string>& choices, const std::string& help) {
+void add_choice(Flags& flags, const std::string& name, std::string& target, const std::vector<std::string>& choices,
+                const std::string& help) {
   std::string shown;
   for (const std::string& choice : choices) shown += (shown.empty() ? "" : "|") + choice;
   flags.add({name, shown, help, [&target, name, choices, shown](const std::string& text) {
@@ -40,8 +41,10 @@ void add_model_rows(Flags& flags, ServeOptions& options) {
 
 void add_queue_rows(Flags& flags, ServeOptions& options) {
   flags.group("Queue");
-  add_number(flags, "max-queue-size", options.queue_size, 0, 1 << 30, "requests that wait; one more is answered with 503. 0: no limit (1024)");
-  add_number(flags, "max-queue-delay-us", options.queue_delay_us, 0, 60'000'000, "how long a request waits for others to share its batch (0)");
+  add_number(flags, "max-queue-size", options.queue_size, 0, 1 << 30,
+             "requests that wait; one more is answered with 503. 0: no limit (1024)");
+  add_number(flags, "max-queue-delay-us", options.queue_delay_us, 0, 60'000'000,
+             "how long a request waits for others to share its batch (0)");
   flags.add({"preferred-batch", "N[,N...]", "sizes at which a batch does not wait for more",
              [&options](const std::string& text) {
                for (const std::string& one : split(text, ',')) options.preferred.push_back(parse_int("preferred-batch", one, 1, 1 << 20));
@@ -63,15 +66,17 @@ void add_network_rows(Flags& flags, ServeOptions& options) {
                if (text != "true" && text != "false") throw UsageError("--allow-metrics takes true or false, not '" + text + "'");
                options.metrics = text == "true";
              }});
-  add_number(flags, "exit-delay-secs", options.exit_delay_s, 0, 3600, "between SIGTERM, at which it is not ready any more, and the last request (0)");
+  add_number(flags, "exit-delay-secs", options.exit_delay_s, 0, 3600,
+             "between SIGTERM, at which it is not ready any more, and the last request (0)");
   add_number(flags, "exit-timeout-secs", options.exit_timeout_s, 0, 3600, "how long accepted requests may take then (30)");
 }
 
 // Triton's, of which this server has no part yet.
 void refuse_rows(Flags& flags) {
-  const std::string backend = "serve repositories by Triton and libtriton_tenfold.so; this server takes one model file: tenfold serve model.onnx";
-  for (const char* name : {"model-repository", "model-store", "model-control-mode", "load-model", "repository-poll-secs", "model-config-name",
-                           "strict-readiness", "exit-on-error", "disable-auto-complete-config", "backend-directory", "backend-config"})
+  const std::string backend =
+      "serve repositories by Triton and libtriton_tenfold.so; this server takes one model file: tenfold serve model.onnx";
+  for (const char* name : {"model-repository", "model-store", "model-control-mode", "load-model", "repository-poll-secs",
+                           "model-config-name", "strict-readiness", "exit-on-error", "disable-auto-complete-config", "backend-directory", "backend-config"})
     flags.refuse(name, backend);
   for (const char* name : {"allow-grpc", "grpc-port", "grpc-address", "grpc-use-ssl"})
     flags.refuse(name, "this server answers HTTP only: ask its HTTP port");

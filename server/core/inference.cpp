@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "core/checks.h"
 
@@ -56,7 +57,8 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   void finish(const RequestOutcome& outcome) noexcept override {
     answer_.status = status_of(outcome);
     if (!answer_.status) answer_.outputs.clear();
-    answered_(std::move(answer_));
+    // What is called may hold this request, so it is let go.
+    std::exchange(answered_, nullptr)(std::move(answer_));
   }
   void cancel() noexcept override {
     gone_ = true;

@@ -1,4 +1,4 @@
-// A connection as a chain of steps in its strand: wait for bytes, head, body, handler, response, and again.
+// A connection as a chain of steps, one at a time: wait for bytes, head, body, handler, response, and again.
 #include "net/http_connection.h"
 
 #include <sys/socket.h>
@@ -131,7 +131,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   }
 
   void handle();
-  void respond(HttpResponse response);           // in the strand
+  void respond(HttpResponse response);           // in the connection's executor
   void watch();                                  // for the client's end, while the handler works
   void drain(std::size_t left);
 
@@ -187,7 +187,7 @@ class Connection::Exchange final : public HttpExchange, public std::enable_share
   void when_gone(std::function<void()> gone) override {
     std::unique_lock lock(mutex_);
     if (!left_) {
-      gone_ = std::move(gone);
+      if (!answered_) gone_ = std::move(gone);
       return;
     }
     lock.unlock();
@@ -202,14 +202,14 @@ class Connection::Exchange final : public HttpExchange, public std::enable_share
   }
   void forget() {                                // the response is there: what was to be called keeps nothing any more
     const std::lock_guard lock(mutex_);
-    gone_ = nullptr;
+    answered_ = true, gone_ = nullptr;
   }
 
  private:
   std::shared_ptr<Connection> connection_;
   HttpRequest request_;
   std::mutex mutex_;
-  bool left_ = false;
+  bool left_ = false, answered_ = false;
   std::function<void()> gone_;
 };
 

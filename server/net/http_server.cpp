@@ -25,7 +25,8 @@ using ErrorCode = boost::system::error_code;
 // Accepts until it is closed. Where descriptors are exhausted it waits a little.
 class Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
-  Acceptor(asio::io_context& io, std::shared_ptr<const HttpPort> port) : io_(io), acceptor_(asio::make_strand(io)), pause_(io), port_(std::move(port)) {}
+  Acceptor(asio::io_context& io, std::shared_ptr<const HttpPort> port)
+      : io_(io), acceptor_(asio::make_strand(io)), pause_(io), port_(std::move(port)) {}
 
   std::uint16_t open(const std::string& address, std::uint16_t number) {
     ErrorCode error;

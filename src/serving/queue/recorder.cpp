@@ -35,8 +35,9 @@ void Recorder::finished(const RequestOutcome& outcome, Clock::time_point arrival
     return;
   }
   add(sums_.failure, arrival, now);
-  if (outcome.ended_by == EndedBy::cancel || outcome.error->kind() == ErrorKind::cancelled) ++sums_.cancelled;
-  else if (outcome.ended_by == EndedBy::run) ++sums_.failed;
+  const bool ran = outcome.ended_by == EndedBy::run;
+  if (outcome.ended_by == EndedBy::cancel || (ran && outcome.error->kind() == ErrorKind::cancelled)) ++sums_.cancelled;
+  else if (ran) ++sums_.failed;
   else ++sums_.rejected;
 }
 
