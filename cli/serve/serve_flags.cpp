@@ -76,7 +76,8 @@ void refuse_rows(Flags& flags) {
   const std::string backend =
       "serve repositories by Triton and libtriton_tenfold.so; this server takes one model file: tenfold serve model.onnx";
   for (const char* name : {"model-repository", "model-store", "model-control-mode", "load-model", "repository-poll-secs",
-                           "model-config-name", "strict-readiness", "exit-on-error", "disable-auto-complete-config", "backend-directory", "backend-config"})
+                           "model-config-name", "strict-readiness", "exit-on-error", "disable-auto-complete-config",
+                           "backend-directory", "backend-config"})
     flags.refuse(name, backend);
   for (const char* name : {"allow-grpc", "grpc-port", "grpc-address", "grpc-use-ssl"})
     flags.refuse(name, "this server answers HTTP only: ask its HTTP port");

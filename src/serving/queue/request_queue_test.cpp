@@ -104,7 +104,8 @@ std::vector<std::unique_ptr<ServedInstance>> instances(int count, Gate* gate = n
   return made;
 }
 
-std::shared_ptr<Request> submit(RequestQueue& queue, std::int64_t rows = 1, std::int64_t width = 4, std::chrono::microseconds timeout = {}) {
+std::shared_ptr<Request> submit(RequestQueue& queue, std::int64_t rows = 1, std::int64_t width = 4,
+                                std::chrono::microseconds timeout = {}) {
   const auto request = std::make_shared<Request>(rows, width);
   queue.submit(request, timeout);
   return request;
