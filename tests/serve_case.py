@@ -15,16 +15,16 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 WEIGHTS = np.random.default_rng(1).standard_normal((6, 4)).astype(np.float32)
-INFER = '/v2/models/m/infer'
+INFER = "/v2/models/m/infer"
 
 
 def save_tanh(path):
     return cli_case.save_model(
         path,
-        [helper.make_node('MatMul', ['x', 'w'], ['t']), helper.make_node('Tanh', ['t'], ['y'])],
-        [('x', cli_case.FLOAT, cli_case.BATCH)],
-        [('y', cli_case.FLOAT, ['batch', 4])],
-        [numpy_helper.from_array(WEIGHTS, 'w')],
+        [helper.make_node("MatMul", ["x", "w"], ["t"]), helper.make_node("Tanh", ["t"], ["y"])],
+        [("x", cli_case.FLOAT, cli_case.BATCH)],
+        [("y", cli_case.FLOAT, ["batch", 4])],
+        [numpy_helper.from_array(WEIGHTS, "w")],
     )
 
 
@@ -37,7 +37,7 @@ def answer_of(x):
 
 
 def json_request(x, **more):
-    return {'inputs': [{'name': 'x', 'datatype': 'FP32', 'shape': list(x.shape), 'data': x.tolist()}], **more}
+    return {"inputs": [{"name": "x", "datatype": "FP32", "shape": list(x.shape), "data": x.tolist()}], **more}
 
 
 class Server:
@@ -45,20 +45,20 @@ class Server:
 
     def __init__(self, model, *flags):
         self.process = subprocess.Popen(
-            [cli_case.TENFOLD, 'serve', model, '--device=cpu', '--threads=1', '--tune=never', '--http-port=0', '--metrics-port=0', *flags],
+            [cli_case.TENFOLD, "serve", model, "--device=cpu", "--threads=1", "--tune=never", "--http-port=0", "--metrics-port=0", *flags],
             stderr=subprocess.PIPE,
             text=True,
         )
-        self.start = ''
+        self.start = ""
         for line in self.process.stderr:
             self.start += line
-            if ready := re.search(r'ready on http://[^:]+:(\d+)(?:, metrics on http://[^:]+:(\d+)/metrics)?', line):
+            if ready := re.search(r"ready on http://[^:]+:(\d+)(?:, metrics on http://[^:]+:(\d+)/metrics)?", line):
                 self.port, self.metrics_port = int(ready[1]), ready[2] and int(ready[2])
                 return
-        raise AssertionError('the server did not start: ' + self.start)
+        raise AssertionError("the server did not start: " + self.start)
 
     def connect(self, timeout=30):
-        return http.client.HTTPConnection('127.0.0.1', self.port, timeout=timeout)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def send(self, method, path, body=None, headers=None):
         """The response's status, headers and body, of a connection of its own."""
@@ -71,19 +71,19 @@ class Server:
             connection.close()
 
     def get(self, path):
-        status, _, body = self.send('GET', path)
+        status, _, body = self.send("GET", path)
         return status, json.loads(body)
 
     def infer(self, request, path=INFER, headers=None):
-        status, _, body = self.send('POST', path, json.dumps(request), headers)
+        status, _, body = self.send("POST", path, json.dumps(request), headers)
         return status, json.loads(body)
 
     def raw(self, data, timeout=10):
         """What the server sends back for these bytes, until it closes or says nothing for a second."""
-        with socket.create_connection(('127.0.0.1', self.port), timeout=timeout) as s:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as s:
             s.sendall(data)
             s.settimeout(1)
-            got = b''
+            got = b""
             try:
                 while chunk := s.recv(65536):
                     got += chunk
@@ -92,7 +92,7 @@ class Server:
             return got
 
     def statistics(self):
-        return self.get('/v2/models/m/stats')[1]['model_stats'][0]
+        return self.get("/v2/models/m/stats")[1]["model_stats"][0]
 
     def stop(self):
         """Its exit code after SIGTERM."""
@@ -114,11 +114,11 @@ class ServeCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.model = save_tanh(os.path.join(cls.folder.name, 'm.onnx'))
-        cls.server = Server(cls.model, f'--plan-cache-dir={cls.folder.name}/plans', *cls.FLAGS)
+        cls.model = save_tanh(os.path.join(cls.folder.name, "m.onnx"))
+        cls.server = Server(cls.model, f"--plan-cache-dir={cls.folder.name}/plans", *cls.FLAGS)
 
     @classmethod
     def tearDownClass(cls):
         code = cls.server.stop()
         cls.folder.cleanup()
-        assert code == 0, f'the server ended with {code}'
+        assert code == 0, f"the server ended with {code}"

@@ -24,6 +24,16 @@ std::string quoted(const std::vector<std::string>& names) {
   return out + "]";
 }
 
+void check_names(const Model& model, const InferRequest& request) {
+  const auto& bindings = model.served().bindings();
+  for (auto input = request.inputs.begin(); input != request.inputs.end(); ++input) {
+    if (std::none_of(bindings.begin(), bindings.end(), [&](const BindingInfo& b) { return b.is_input && b.name == input->name; }))
+      refuse("unexpected inference input '" + input->name + "' for model '" + model.name() + "'");
+    if (std::any_of(request.inputs.begin(), input, [&](const InferInput& before) { return before.name == input->name; }))
+      refuse(request_name(request) + "input '" + input->name + "' already exists in request");
+  }
+}
+
 void check_count(const Model& model, const InferRequest& request) {
   std::vector<std::string> given, missing;
   std::size_t all = 0;
@@ -82,7 +92,7 @@ void check_outputs(const Model& model, const InferRequest& request) {
   const auto& bindings = model.served().bindings();
   for (auto output = request.outputs.begin(); output != request.outputs.end(); ++output) {
     if (std::none_of(bindings.begin(), bindings.end(), [&](const BindingInfo& b) { return !b.is_input && b.name == *output; }))
-      refuse(request_name(request) + "unexpected inference output '" + *output + "' for model '" + model.name() + "'");
+      refuse("unexpected inference output '" + *output + "' for model '" + model.name() + "'");
     if (std::find(request.outputs.begin(), output, *output) != output)
       refuse("output '" + *output + "' already exists in request");
   }
@@ -102,6 +112,7 @@ std::int64_t checked_elements(std::span<const std::int64_t> shape, const std::st
 }
 
 void check_request(const Model& model, InferRequest& request) {
+  check_names(model, request);
   check_count(model, request);
   const auto& bindings = model.served().bindings();
   std::vector<InferInput> ordered;
@@ -110,8 +121,6 @@ void check_request(const Model& model, InferRequest& request) {
     const auto same = [&](const InferInput& input) { return input.name == binding.name; };
     const auto found = std::find_if(request.inputs.begin(), request.inputs.end(), same);
     if (found == request.inputs.end()) continue;
-    if (std::find_if(found + 1, request.inputs.end(), same) != request.inputs.end())
-      refuse("input '" + binding.name + "' already exists in request");
     if (found->dtype != binding.dtype)
       refuse(request_name(request) + "inference input '" + binding.name + "' data-type is '" + std::string(v2_name(found->dtype)) +
              "', but model '" + model.name() + "' expects '" + std::string(v2_name(binding.dtype)) + "'");
@@ -120,11 +129,7 @@ void check_request(const Model& model, InferRequest& request) {
     check_shape(model, request, *found, binding);
     check_size(model, request, *found);
     ordered.push_back(std::move(*found));
-    found->name.clear();
   }
-  for (const InferInput& input : request.inputs)
-    if (!input.name.empty())
-      refuse(request_name(request) + "unexpected inference input '" + input.name + "' for model '" + model.name() + "'");
   request.inputs = std::move(ordered);
   if (model.max_batch() > 0) check_rows(model, request);
   check_outputs(model, request);

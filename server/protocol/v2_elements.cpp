@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/checks.h"
 #include "core/datatype.h"
 
 namespace tenfold::server {
@@ -12,7 +13,7 @@ namespace {
 namespace dom = simdjson::dom;
 
 [[noreturn]] void refuse(const InferInput& input, const std::string& why) {
-  throw RequestError(Code::invalid_argument, "input '" + input.name + "' of " + std::string(v2_name(input.dtype)) + " " + why);
+  throw RequestError(Code::invalid_argument, "Unable to parse 'data': input '" + input.name + "' of " + std::string(v2_name(input.dtype)) + " " + why);
 }
 
 template <class T>
@@ -37,6 +38,14 @@ T number(const dom::element& value, const InferInput& input) {
   }
 }
 
+void check_count(const InferInput& input, std::size_t given) {
+  const std::int64_t expected = checked_elements(input.shape, input.name);
+  if (static_cast<std::int64_t>(given) != expected)
+    throw RequestError(Code::invalid_argument, "Unable to parse 'data': Shape does not match true shape of 'data' field, of input '" +
+                                                   input.name + "': expected " + std::to_string(expected) + " elements, got " +
+                                                   std::to_string(given));
+}
+
 template <class Take>
 void for_each(const dom::element& data, const Take& take) {   // as deep as the parser permits
   dom::array inside;
@@ -49,6 +58,7 @@ void read_numbers(const dom::element& data, InferInput& input, std::vector<std::
   const auto values = std::make_shared<std::vector<std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>>>();
   if (dom::array flat; data.get(flat) == simdjson::SUCCESS) values->reserve(flat.size());
   for_each(data, [&](const dom::element& value) { values->push_back(number<T>(value, input)); });
+  check_count(input, values->size());
   input.pieces = {std::as_bytes(std::span(*values))};
   memory.push_back(values);
 }
@@ -59,6 +69,7 @@ void read_strings(const dom::element& data, InferInput& input) {
     if (value.get(text) != simdjson::SUCCESS) refuse(input, "has an element that is no string");
     input.strings.emplace_back(text);
   });
+  check_count(input, input.strings.size());
 }
 
 }  // namespace
@@ -79,8 +90,8 @@ void read_elements(const dom::element& data, InferInput& input, std::vector<std:
     case DType::f64: return read_numbers<double>(data, input, memory);
     case DType::string: return read_strings(data, input);
     default:
-      throw RequestError(Code::invalid_argument, "sending " + std::string(v2_name(input.dtype)) + " data via JSON is not supported. Please use "
-                                                 "the binary data format for input '" + input.name + "'");
+      throw RequestError(Code::invalid_argument, "receiving " + std::string(v2_name(input.dtype)) + " data via JSON is not supported. Please "
+                                                 "use the binary data format for input " + input.name);
   }
 }
 
