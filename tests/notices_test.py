@@ -56,7 +56,7 @@ class Notices(unittest.TestCase):
 
     def test_packages_of_headers_are_used(self):
         """script/bootstrap installs none that no source includes."""
-        installed = set(re.findall(r'[\w+-]+-dev\b', text('script/bootstrap').partition('packages=(')[2].partition(')')[0]))
+        installed = set(re.findall(r'[\w.+-]+-dev\b', text('script/bootstrap').partition('packages=(')[2].partition(')')[0]))
         self.assertEqual(installed, set(HEADERS), 'say in HEADERS what a source includes of it')
         included = '\n'.join(re.findall(r'#include [<"]([^>"]+)', '\n'.join(text(path) for path in sources('.cpp', '.h'))))
         for package, header in HEADERS.items():
