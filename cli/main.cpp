@@ -166,6 +166,7 @@ const std::vector<Verb>& verbs() {
       {"quantize", "write an ONNX file with int8, fp8 or 4-bit layers, calibrated on samples", quantize_main, quantize_flags},
       {"embed", "embed texts with a sentence encoder", embed_main, embed_flags},
       {"segment", "run a network over images and volumes of any size, window by window", segment_main, segment_flags},
+      {"serve", "answer requests over HTTP (KServe v2, as Triton does), batched", serve_main, serve_flags},
       {"latency", "measure response times in an open loop", latency_main, latency_flags},
       {"compare", "compare two models, plans or stored outputs", compare_main, compare_flags},
       {"ops", "list the supported ONNX operators", ops_main, ops_flags},

@@ -10,7 +10,7 @@ import cli_case
 from cli_case import CliCase
 
 USAGE = 2
-VERBS = ['exec', 'inspect', 'report', 'check', 'quantize', 'embed', 'segment', 'latency', 'compare', 'ops', 'devices', 'doctor']
+VERBS = ['exec', 'inspect', 'report', 'check', 'quantize', 'embed', 'segment', 'serve', 'latency', 'compare', 'ops', 'devices', 'doctor']
 ALL = {'exec': '--help=all', 'latency': '--help=all'}
 
 

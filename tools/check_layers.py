@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALONE = ('cpu/kernels', 'cpu/simd')   # isolated objects, compiled once per instruction set: see cmake/isa.cmake
 BY_FAMILY = ('cpu/kernels', 'cpu/tactics', 'cuda/kernels', 'cuda/codegen', 'cuda/tactics')
 # On public headers, and these folders of src/.
-PROGRAMS = {'cli': {'formats'}, 'examples': set(), 'python': set(), 'triton_backend': set()}
+PROGRAMS = {'cli': {'formats'}, 'examples': set(), 'python': set(), 'server': set(), 'triton_backend': set()}
 SHARED = 'lib'   # of cuda/kernels: the folder for files outside the families elsewhere
 
 
@@ -208,7 +208,8 @@ def problems_above():
 def main():
     problems = [*problems_in_layers(), *problems_above(), *problems_in_backends(), *problems_in_families(), *problems_of_names(),
                 *problems_inside(ROOT / 'src' / 'execution' / 'runtime', 'in runtime', 'runtime/'),
-                *problems_inside(ROOT / 'cli', 'in cli', '', beside=True), *problems_in_native(), *problems_in_python()]
+                *problems_inside(ROOT / 'cli', 'in cli', '', beside=True),
+                *problems_inside(ROOT / 'server', 'in server', '', beside=True), *problems_in_native(), *problems_in_python()]
     print('\n'.join(problems) or 'layers: ok')
     sys.exit(bool(problems))
 

@@ -31,10 +31,14 @@ struct BatchRun {
   std::chrono::steady_clock::time_point start, compute_start, compute_end, end;
 };
 
+// What ended a request: its run, or a queue in which it waited for one.
+enum class EndedBy : std::uint8_t { run, full_queue, timeout, cancel, stop };
+
 // How a request ended: with all outputs that it requested, or with an error.
 struct RequestOutcome {
   const Error* error = nullptr;                         // null: it has its outputs. ErrorKind::cancelled: nobody waits for it
   const BatchRun* run = nullptr;                        // null: it ended before a run
+  EndedBy ended_by = EndedBy::run;
 };
 
 // All functions are called in the thread that calls ServedInstance::run(), and never after finish().

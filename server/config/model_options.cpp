@@ -1,0 +1,99 @@
+#include "config/model_options.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "tenfold/device.h"
+#include "tenfold/error.h"
+#include "tenfold/runtime.h"
+
+namespace tenfold::server {
+namespace {
+
+using cli::ServeOptions;
+
+std::string chosen_device(const ServeOptions& options) {
+  if (!options.device.empty()) {
+    if (options.device != "cpu" && !is_gpu(options.device))
+      throw Error(ErrorKind::invalid_argument, "--device takes cpu or cuda:N, not '" + options.device + "'");
+    return options.device;
+  }
+  for (const DeviceDescription& device : devices())
+    if (is_gpu(device.device)) return device.device;
+  return "cpu";
+}
+
+void set_precision(BuildConfig& build, const std::string& precision) {
+  if (precision == "fp32") build.tf32 = false;
+  if (precision == "fp16") build.fp16 = true;
+  if (precision == "bf16") build.bf16 = true;
+  if (precision == "auto") build.auto_precision = true;
+}
+
+std::optional<PlanCache> open_cache(const std::string& folder) {
+  try {
+    return PlanCache({.folder = folder});
+  } catch (const Error& error) {
+    if (!folder.empty()) throw;
+    std::fprintf(stderr, "plans are not kept, so each start builds them anew (--plan-cache-dir gives a folder): %s\n", error.what());
+    return std::nullopt;
+  }
+}
+
+void check_file(const std::string& path) {
+  if (std::filesystem::is_directory(path))
+    throw Error(ErrorKind::unsupported, path + " is a folder, and this server takes a model file or a plan: serve repositories and "
+                                               "encoders' folders by Triton and libtriton_tenfold.so");
+}
+
+}  // namespace
+
+ModelOptions model_options(const ServeOptions& options, const std::string& path) {
+  check_file(path);
+  ModelOptions model;
+  model.path = path;
+  model.name = options.name.empty() ? std::filesystem::path(path).stem().string() : options.name;
+  model.instances = {{chosen_device(options), options.instances}};
+  ServedModelOptions& served = model.served;
+  served.max_batch = options.max_batch;
+  served.fallback = options.device.empty();      // a device that was named is that one, or an error
+  if (options.tune == "now") served.tune = Tune::now;
+  if (options.tune == "background") served.tune = Tune::background;
+  if (options.tune == "never") served.tune = Tune::never;
+  served.cache = open_cache(options.plan_cache_folder);
+  set_precision(served.build, options.precision);
+  served.build.threads = options.threads;
+  served.build.log = [](Severity severity, std::string_view line) {
+    if (severity == Severity::error || severity == Severity::warning)
+      std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  };
+  RuntimeOptions runtime;
+  runtime.log = served.build.log;
+  served.build.runtime = std::make_shared<Runtime>(runtime);
+  model.queue.preferred_rows = options.preferred;
+  model.queue.max_delay = std::chrono::microseconds(options.queue_delay_us);
+  model.queue.max_requests = static_cast<std::size_t>(options.queue_size);
+  model.queue.default_timeout = std::chrono::microseconds(options.timeout_us);
+  return model;
+}
+
+StartRow load_model(Models& models, const ServeOptions& options, const std::string& path) {
+  StartRow row;
+  row.model = options.name.empty() ? std::filesystem::path(path).stem().string() : options.name;
+  row.version = "1", row.precision = options.precision.empty() ? "tf32" : options.precision;
+  row.device = row.batch = "-";
+  try {
+    const auto model = std::make_shared<Model>(model_options(options, path));
+    row.device = model->devices().front();
+    if (options.instances > 1) row.device += " x " + std::to_string(options.instances);
+    row.batch = std::to_string(model->max_batch());
+    if (!model->not_batched().empty()) row.reason = "not batched: " + model->not_batched();
+    models.add(model);
+    row.ready = true;
+  } catch (const std::exception& error) {
+    row.reason = error.what();
+  }
+  return row;
+}
+
+}  // namespace tenfold::server

@@ -1,0 +1,148 @@
+// A request of the server as a ServedRequest in a model's queue.
+#include "core/inference.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "core/checks.h"
+
+namespace tenfold::server {
+namespace {
+
+Status status_of(const RequestOutcome& outcome) {
+  if (!outcome.error) return {};
+  switch (outcome.ended_by) {
+    case EndedBy::full_queue: return {Code::unavailable, "Exceeds maximum queue size"};
+    case EndedBy::timeout: return {Code::unavailable, "Request timeout expired"};
+    case EndedBy::stop: return {Code::unavailable, "Server is stopping, scheduler for model has stopped accepting new inference requests"};
+    case EndedBy::cancel: return {Code::cancelled, "Request was cancelled"};
+    default: return {code_of(outcome.error->kind()), outcome.error->what()};
+  }
+}
+
+class QueuedRequest final : public ServedRequest, public InferCall {
+ public:
+  // It must not keep the model: its queue, in whose threads a request may end, would wait for itself.
+  QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::function<void(InferAnswer)> answered)
+      : model_(model), served_(model->shared_served()), request_(std::move(request)), answered_(std::move(answered)) {
+    answer_.model = model->name(), answer_.version = model->version(), answer_.id = request_.id;
+    for (const InferInput& input : request_.inputs)
+      inputs_.push_back({input.name, input.dtype, input.shape, input.pieces, input.dtype == DType::string ? &input.strings : nullptr});
+    const auto& bindings = served_->bindings();
+    places_.resize(bindings.size(), -1);
+    if (request_.outputs.empty()) {
+      for (const BindingInfo& b : bindings)
+        if (!b.is_input) request_.outputs.push_back(b.name);
+    }
+    answer_.outputs.resize(request_.outputs.size());
+    for (std::size_t i = 0; i < request_.outputs.size(); ++i)
+      for (std::size_t b = 0; b < bindings.size(); ++b)
+        if (!bindings[b].is_input && bindings[b].name == request_.outputs[i]) places_[b] = static_cast<int>(i);
+  }
+
+  std::span<const RequestInput> inputs() const override { return inputs_; }
+  bool cancelled() const override { return gone_; }
+  bool requests_output(int output) const override { return places_[static_cast<std::size_t>(output)] >= 0; }
+  void* output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) override {
+    InferOutput& made = describe(output, shape);
+    made.bytes.size = static_cast<std::size_t>(bytes);
+    made.bytes.data = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(made.bytes.size, 1));
+    return made.bytes.data.get();
+  }
+  void take_strings(int output, std::span<const std::int64_t> shape, std::span<const std::string> values) override {
+    describe(output, shape).strings.assign(values.begin(), values.end());
+  }
+  void finish(const RequestOutcome& outcome) noexcept override {
+    answer_.status = status_of(outcome);
+    if (!answer_.status) answer_.outputs.clear();
+    // What is called may hold this request, so it is let go.
+    std::exchange(answered_, nullptr)(std::move(answer_));
+  }
+  void cancel() noexcept override {
+    gone_ = true;
+    if (const std::shared_ptr<Model> model = model_.lock()) model->queue().cancel(*this);
+  }
+
+ private:
+  InferOutput& describe(int output, std::span<const std::int64_t> shape) {
+    const BindingInfo& binding = served_->bindings()[static_cast<std::size_t>(output)];
+    InferOutput& made = answer_.outputs[static_cast<std::size_t>(places_[static_cast<std::size_t>(output)])];
+    made.name = binding.name, made.dtype = binding.dtype;
+    made.shape.assign(shape.begin(), shape.end());
+    return made;
+  }
+
+  std::weak_ptr<Model> model_;
+  std::shared_ptr<const ServedModel> served_;
+  InferRequest request_;
+  std::vector<RequestInput> inputs_;
+  std::vector<int> places_;                      // by binding: of the answer's outputs; -1: it is not requested
+  InferAnswer answer_;
+  std::function<void(InferAnswer)> answered_;
+  std::atomic<bool> gone_ = false;
+};
+
+std::uint32_t length_at(const std::string& bytes, std::size_t at) {
+  std::uint32_t length = 0;
+  std::memcpy(&length, bytes.data() + at, sizeof length);
+  return length;
+}
+
+}  // namespace
+
+std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std::function<void(InferAnswer)> answered) noexcept {
+  InferAnswer refused;
+  try {
+    if (!models.ready()) throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
+    const std::shared_ptr<Model> model = models.find(request.model, request.version);
+    try {
+      check_request(*model, request);
+    } catch (const RequestError&) {
+      model->count_refused();
+      throw;
+    }
+    const std::chrono::microseconds timeout = request.timeout;
+    // `answered` stays here until nothing can be thrown any more but by submit(), which then has not finished the request.
+    const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), answered);
+    model->queue().submit(queued, timeout);
+    return queued;
+  } catch (const RequestError& error) {
+    refused.status = {error.code, error.what()};
+  } catch (const std::bad_alloc&) {
+    refused.status = {Code::unavailable, "out of memory"};
+  } catch (const std::exception& error) {
+    refused.status = {Code::internal, error.what()};
+  }
+  refused.id = request.id;
+  answered(std::move(refused));
+  return nullptr;
+}
+
+std::vector<std::string> read_bytes_elements(std::span<const std::span<const std::byte>> pieces, const std::string& input) {
+  std::string bytes;
+  for (const auto& piece : pieces) bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  std::vector<std::string> elements;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t left = bytes.size() - at;
+    if (left < 4 || length_at(bytes, at) > left - 4)
+      throw RequestError(Code::invalid_argument, "incomplete string data for inference input '" + input + "': element " +
+                                                     std::to_string(elements.size()) + " is cut off; each has its length in front, 4 bytes");
+    const std::uint32_t length = length_at(bytes, at);
+    elements.push_back(bytes.substr(at + 4, length));
+    at += 4 + length;
+  }
+  return elements;
+}
+
+std::string write_bytes_elements(std::span<const std::string> elements) {
+  std::string bytes;
+  for (const std::string& element : elements) {
+    const auto length = static_cast<std::uint32_t>(element.size());
+    bytes.append(reinterpret_cast<const char*>(&length), 4).append(element);
+  }
+  return bytes;
+}
+
+}  // namespace tenfold::server

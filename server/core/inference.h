@@ -1,0 +1,71 @@
+// infer(): a request of any protocol, once it is read, through a model's queue to its answer.
+//
+//   auto call = infer(models, std::move(request), [](InferAnswer answer) { ... });   // in any thread, once, maybe before it returns
+//   call->cancel();                                                                  // the client has left
+//
+// Protocols read tensors into InferRequest and write InferAnswer; what is said of a model's inputs is said here, once.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/models.h"
+#include "core/status.h"
+
+namespace tenfold::server {
+
+struct InferInput {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  std::vector<std::span<const std::byte>> pieces;   // the elements, which InferRequest::memory keeps
+  std::vector<std::string> strings;                 // of DType::string, in place of pieces
+};
+
+struct InferRequest {
+  std::string model, version;                       // an empty version: the highest
+  std::string id;
+  std::vector<InferInput> inputs;
+  std::vector<std::string> outputs;                 // empty: all. Each once
+  std::chrono::microseconds timeout{0};             // of waiting in the queue; 0: the model's
+  std::vector<std::shared_ptr<const void>> memory;  // what the pieces point into
+};
+
+// Bytes of an output, which are not zeroed before they are written.
+struct OutputBytes {
+  std::unique_ptr<std::byte[]> data;
+  std::size_t size = 0;
+};
+struct InferOutput {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  OutputBytes bytes;
+  std::vector<std::string> strings;                 // of DType::string, in place of bytes
+};
+
+struct InferAnswer {
+  Status status;                                    // what follows is there if it is ok
+  std::string model, version, id;
+  std::vector<InferOutput> outputs;                 // in the order of the request, or of the model
+};
+
+class InferCall {
+ public:
+  virtual ~InferCall() = default;
+  // Nobody waits for the answer any more: takes the request from the queue if it is still there. The answer comes all the same, once.
+  virtual void cancel() noexcept = 0;
+};
+
+// Checks the request, queues it, and has `answered` called, once. Throws nothing. Null: it was answered already.
+std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std::function<void(InferAnswer)> answered) noexcept;
+
+// Elements of BYTES as they are on the wire: each has its length in front, 4 bytes, little endian. Throws RequestError.
+std::vector<std::string> read_bytes_elements(std::span<const std::span<const std::byte>> pieces, const std::string& input);
+std::string write_bytes_elements(std::span<const std::string> elements);
+
+}  // namespace tenfold::server

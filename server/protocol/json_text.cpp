@@ -1,0 +1,112 @@
+#include "protocol/json_text.h"
+
+#include <simdjson.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "core/datatype.h"
+#include "core/status.h"
+
+namespace tenfold::server {
+namespace {
+
+[[noreturn]] void refuse(std::string_view tensor, const std::string& why) {
+  throw RequestError(Code::invalid_argument, "output '" + std::string(tensor) + "' " + why + ": request it with \"binary_data\": true");
+}
+
+// The length of the well-formed sequence that begins here; 0: there is none.
+std::size_t sequence_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  return length <= text.size() && simdjson::validate_utf8(text.data(), length) ? length : 0;
+}
+
+template <class T>
+void append_number(std::string& out, T value) {
+  char text[40];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  out.append(text, end);
+  if (std::is_floating_point_v<T> && std::string_view(text, end).find_first_of(".e") == std::string_view::npos) out += ".0";
+}
+
+template <class T>
+void append_numbers(std::string& out, const std::byte* data, std::int64_t count, std::string_view tensor) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, data + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+    if constexpr (std::is_floating_point_v<T>)
+      if (!std::isfinite(value)) refuse(tensor, "holds NaN or infinity, which JSON has no numbers for");
+    if (i > 0) out += ',';
+    append_number(out, value);
+  }
+}
+
+void append_booleans(std::string& out, const std::byte* data, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) out += (i > 0 ? "," : ""), out += data[i] != std::byte{0} ? "true" : "false";
+}
+
+}  // namespace
+
+void append_string(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const char c = text[0];
+    std::size_t length = 1;
+    if (c == '"' || c == '\\') {
+      (out += '\\') += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      (out += c < 0x10 ? "\\u000" : "\\u001") += kDigits[c & 15];
+    } else if (length = sequence_length(text); length > 0) {
+      out.append(text.substr(0, length));
+    } else {
+      out += "\\ufffd", length = 1;
+    }
+    text.remove_prefix(length);
+  }
+  out += '"';
+}
+
+std::string json_string(std::string_view text) {
+  std::string out;
+  append_string(out, text);
+  return out;
+}
+
+std::string json_shape(const Shape& shape) {
+  std::string out = "[";
+  for (const std::int64_t extent : shape) out += (out.size() > 1 ? "," : "") + std::to_string(extent);
+  return out + "]";
+}
+
+std::string json_error(std::string_view message) { return "{\"error\":" + json_string(message) + "}"; }
+
+void append_elements(std::string& out, DType dtype, const std::byte* data, std::int64_t count, std::string_view tensor) {
+  switch (dtype) {
+    case DType::boolean: return append_booleans(out, data, count);
+    case DType::u8: return append_numbers<std::uint8_t>(out, data, count, tensor);
+    case DType::u16: return append_numbers<std::uint16_t>(out, data, count, tensor);
+    case DType::u32: return append_numbers<std::uint32_t>(out, data, count, tensor);
+    case DType::u64: return append_numbers<std::uint64_t>(out, data, count, tensor);
+    case DType::i8: return append_numbers<std::int8_t>(out, data, count, tensor);
+    case DType::i16: return append_numbers<std::int16_t>(out, data, count, tensor);
+    case DType::i32: return append_numbers<std::int32_t>(out, data, count, tensor);
+    case DType::i64: return append_numbers<std::int64_t>(out, data, count, tensor);
+    case DType::f32: return append_numbers<float>(out, data, count, tensor);
+    case DType::f64: return append_numbers<double>(out, data, count, tensor);
+    default: refuse(tensor, "is of the type " + std::string(v2_name(dtype)) + ", which the protocol has no JSON form for");
+  }
+}
+
+void append_elements(std::string& out, const std::vector<std::string>& strings, std::string_view tensor) {
+  for (std::size_t i = 0; i < strings.size(); ++i) {
+    if (!simdjson::validate_utf8(strings[i])) refuse(tensor, "holds bytes that are not UTF-8");
+    if (i > 0) out += ',';
+    append_string(out, strings[i]);
+  }
+}
+
+}  // namespace tenfold::server

@@ -1,0 +1,24 @@
+// The statistics of a queue.
+#pragma once
+
+#include <mutex>
+
+#include "tenfold/serving/request_queue.h"
+
+namespace tenfold::serving_queue {
+
+// Thread safe.
+class Recorder {
+ public:
+  void received();
+  void finished(const RequestOutcome& outcome, std::chrono::steady_clock::time_point arrival) noexcept;
+  void ran(const BatchRun& run);
+  void closed(BatchClosed reason);
+  QueueStatistics get() const;
+
+ private:
+  mutable std::mutex mutex_;
+  QueueStatistics sums_;
+};
+
+}  // namespace tenfold::serving_queue

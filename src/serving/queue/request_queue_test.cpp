@@ -1,0 +1,320 @@
+// The queue with instances that are none: what runs together, what is refused, what ends when.
+#include "tenfold/serving/request_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <random>
+#include <thread>
+
+namespace tenfold {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// A gate that instances wait at, so that tests decide what has queued before a batch is made.
+class Gate {
+ public:
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_; });
+  }
+  void wait_for_arrival() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return arrived_ > 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+  int arrived_ = 0;
+};
+
+class Request final : public ServedRequest {
+ public:
+  Request(std::int64_t rows, std::int64_t width) : shape_{rows, width}, inputs_{{"x", DType::f32, shape_, {}, nullptr}} {}
+  std::span<const RequestInput> inputs() const override { return inputs_; }
+  void* output_memory(int, std::span<const std::int64_t>, std::int64_t) override { return nullptr; }
+  void take_strings(int, std::span<const std::int64_t>, std::span<const std::string>) override {}
+  void finish(const RequestOutcome& outcome) noexcept override {
+    const std::lock_guard lock(mutex_);
+    ++times_, ended_by_ = outcome.ended_by, failed_ = outcome.error != nullptr, when_ = Clock::now();
+    if (outcome.run) rows_of_batch_ = outcome.run->rows;
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return times_ > 0; });
+  }
+  int times() {
+    const std::lock_guard lock(mutex_);
+    return times_;
+  }
+  std::int64_t rows() const { return shape_[0]; }
+
+  EndedBy ended_by_ = EndedBy::run;
+  bool failed_ = false;
+  std::int64_t rows_of_batch_ = 0;
+  Clock::time_point when_;
+
+ private:
+  std::vector<std::int64_t> shape_;
+  std::vector<RequestInput> inputs_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int times_ = 0;
+};
+
+class Instance final : public ServedInstance {
+ public:
+  Instance(Gate* gate, ErrorKind* failure) : gate_(gate), failure_(failure) {}
+  const std::string& device() const noexcept override { return device_; }
+  std::int64_t memory_bytes() const noexcept override { return 0; }
+  void run(std::span<ServedRequest* const> requests, std::vector<BatchRun>*) noexcept override {
+    BatchRun run{static_cast<int>(requests.size()), 0, Clock::now(), {}, {}, {}};
+    if (gate_) gate_->pass();
+    for (const ServedRequest* request : requests) run.rows += request->inputs()[0].shape[0];
+    run.compute_start = run.compute_end = run.end = Clock::now();
+    for (ServedRequest* request : requests) {
+      const Error error(failure_ ? *failure_ : ErrorKind::internal, "it failed");
+      request->finish({failure_ ? &error : nullptr, failure_ ? nullptr : &run});
+    }
+  }
+
+ private:
+  std::string device_ = "cpu";
+  Gate* gate_;
+  ErrorKind* failure_;
+};
+
+std::vector<std::unique_ptr<ServedInstance>> instances(int count, Gate* gate = nullptr, ErrorKind* failure = nullptr) {
+  std::vector<std::unique_ptr<ServedInstance>> made;
+  for (int i = 0; i < count; ++i) made.push_back(std::make_unique<Instance>(gate, failure));
+  return made;
+}
+
+std::shared_ptr<Request> submit(RequestQueue& queue, std::int64_t rows = 1, std::int64_t width = 4,
+                                std::chrono::microseconds timeout = {}) {
+  const auto request = std::make_shared<Request>(rows, width);
+  queue.submit(request, timeout);
+  return request;
+}
+std::uint64_t closed(const RequestQueue& queue, BatchClosed reason) {
+  return queue.statistics().closed[static_cast<std::size_t>(reason)];
+}
+
+// One request is at the gate, and what the test submits queues behind it.
+class Behind {
+ public:
+  Behind(QueueOptions options) : queue(instances(1, &gate), options) {
+    first = submit(queue, std::max<std::int64_t>(options.max_batch, 1), 9);   // a full batch, which waits for no other
+    gate.wait_for_arrival();
+  }
+  ~Behind() { gate.open(); }   // or the queue would not stop
+  Gate gate;
+  RequestQueue queue;
+  std::shared_ptr<Request> first;
+};
+
+TEST(RequestQueue, PutsWhatWaitsIntoFullBatches) {
+  Behind test({.max_batch = 4});
+  std::vector<std::shared_ptr<Request>> requests;
+  for (int i = 0; i < 9; ++i) requests.push_back(submit(test.queue));
+  EXPECT_EQ(test.queue.statistics().waiting, 9u);
+  test.gate.open();
+  for (const auto& request : requests) request->wait();
+  EXPECT_EQ(requests[0]->rows_of_batch_, 4);
+  EXPECT_EQ(requests[7]->rows_of_batch_, 4);
+  EXPECT_EQ(requests[8]->rows_of_batch_, 1);
+  EXPECT_EQ(closed(test.queue, BatchClosed::full), 3u);   // with the first request
+  EXPECT_EQ(closed(test.queue, BatchClosed::idle), 1u);
+  const QueueStatistics s = test.queue.statistics();
+  EXPECT_EQ(s.executions, 4u);
+  EXPECT_EQ(s.inferences, 13u);
+  EXPECT_EQ(s.batches.at(4).compute_infer.count, 3u);
+  EXPECT_EQ(s.success.count, 10u);
+  EXPECT_GT(s.queue.ns, 0u);
+}
+
+TEST(RequestQueue, CountsRowsAndDoesNotLetSmallRequestsOvertake) {
+  Behind test({.max_batch = 4});
+  const auto a = submit(test.queue, 3), b = submit(test.queue, 2), c = submit(test.queue, 1);
+  test.gate.open();
+  for (const auto& request : {a, b, c}) request->wait();
+  EXPECT_EQ(a->rows_of_batch_, 3);
+  EXPECT_EQ(b->rows_of_batch_, 3);   // with c
+}
+
+TEST(RequestQueue, KeepsShapesApart) {
+  Behind test({.max_batch = 8, .max_delay = 10s});
+  const auto a = submit(test.queue, 1, 4), b = submit(test.queue, 1, 5), c = submit(test.queue, 2, 4);
+  test.gate.open();
+  a->wait();   // without the delay, for another shape waits
+  EXPECT_EQ(a->rows_of_batch_, 3);
+  c->wait();
+  EXPECT_GE(closed(test.queue, BatchClosed::shape), 1u);
+  test.queue.stop();   // b would wait for 10 s
+  EXPECT_EQ(b->rows_of_batch_, 1);
+}
+
+TEST(RequestQueue, WaitsForTheDelayAndNotLonger) {
+  RequestQueue queue(instances(1), {.max_batch = 8, .max_delay = 30ms});
+  const auto start = Clock::now();
+  const auto a = submit(queue);
+  std::this_thread::sleep_for(5ms);
+  const auto b = submit(queue);
+  a->wait(), b->wait();
+  EXPECT_EQ(a->rows_of_batch_, 2);
+  EXPECT_GE(a->when_ - start, 30ms);
+  EXPECT_EQ(closed(queue, BatchClosed::delay), 1u);
+}
+
+TEST(RequestQueue, RunsAtPreferredSizesWithoutTheDelay) {
+  RequestQueue queue(instances(1), {.max_batch = 8, .preferred_rows = {2}, .max_delay = 60s});
+  const auto a = submit(queue), b = submit(queue);
+  a->wait(), b->wait();
+  EXPECT_EQ(a->rows_of_batch_, 2);
+  EXPECT_EQ(closed(queue, BatchClosed::preferred), 1u);
+}
+
+TEST(RequestQueue, RunsEachAloneWithoutABatchDim) {
+  Behind test({.max_batch = 0});
+  const auto a = submit(test.queue, 5), b = submit(test.queue, 5);
+  test.gate.open();
+  a->wait(), b->wait();
+  EXPECT_EQ(a->rows_of_batch_, 5);
+  EXPECT_EQ(test.queue.statistics().executions, 3u);
+}
+
+TEST(RequestQueue, RefusesWhatIsMoreThanItHolds) {
+  Behind test({.max_batch = 4, .max_requests = 2});
+  const auto a = submit(test.queue), b = submit(test.queue), c = submit(test.queue);
+  EXPECT_EQ(c->times(), 1);
+  EXPECT_TRUE(c->failed_);
+  EXPECT_EQ(c->ended_by_, EndedBy::full_queue);
+  test.gate.open();
+  a->wait(), b->wait();
+  EXPECT_FALSE(a->failed_);
+  const QueueStatistics s = test.queue.statistics();
+  EXPECT_EQ(s.rejected, 1u);
+  EXPECT_EQ(s.received, 4u);
+}
+
+TEST(RequestQueue, EndsATimeoutWhenItIsDueThoughTheModelIsBusy) {
+  Behind test({.max_batch = 4});
+  const auto start = Clock::now();
+  const auto late = submit(test.queue, 1, 4, 40ms), without = submit(test.queue);
+  late->wait();
+  EXPECT_EQ(late->ended_by_, EndedBy::timeout);
+  EXPECT_GE(late->when_ - start, 40ms);
+  EXPECT_EQ(without->times(), 0);
+  test.gate.open();
+  without->wait();
+  EXPECT_FALSE(without->failed_);
+  EXPECT_EQ(late->times(), 1);
+}
+
+TEST(RequestQueue, HasATimeoutForAllThatRequestsMayShorten) {
+  Behind test({.max_batch = 4, .default_timeout = 60ms});
+  const auto start = Clock::now();
+  const auto a = submit(test.queue), longer = submit(test.queue, 1, 4, 10s), shorter = submit(test.queue, 1, 4, 20ms);
+  shorter->wait();
+  EXPECT_EQ(a->times(), 0);
+  a->wait(), longer->wait();
+  EXPECT_GE(longer->when_ - start, 60ms);
+  EXPECT_EQ(longer->ended_by_, EndedBy::timeout);
+}
+
+TEST(RequestQueue, TakesCancelledRequestsOut) {
+  Behind test({.max_batch = 4});
+  const auto a = submit(test.queue), b = submit(test.queue);
+  EXPECT_TRUE(test.queue.cancel(*a));
+  EXPECT_FALSE(test.queue.cancel(*a));
+  EXPECT_FALSE(test.queue.cancel(*test.first));   // it runs
+  EXPECT_EQ(a->ended_by_, EndedBy::cancel);
+  test.gate.open();
+  b->wait();
+  EXPECT_EQ(b->rows_of_batch_, 1);
+  EXPECT_EQ(test.queue.statistics().cancelled, 1u);
+}
+
+TEST(RequestQueue, CountsFailures) {
+  ErrorKind device = ErrorKind::device;
+  RequestQueue queue(instances(1, nullptr, &device), {.max_batch = 4});
+  const auto a = submit(queue);
+  a->wait();
+  const QueueStatistics s = queue.statistics();
+  EXPECT_EQ(s.failed, 1u);
+  EXPECT_EQ(s.failure.count, 1u);
+  EXPECT_EQ(s.executions, 0u);
+}
+
+TEST(RequestQueue, AnswersWhatItAcceptedWhenItStops) {
+  auto test = std::make_unique<Behind>(QueueOptions{.max_batch = 4, .max_delay = 60s});
+  std::vector<std::shared_ptr<Request>> requests;
+  for (int i = 0; i < 6; ++i) requests.push_back(submit(test->queue));
+  std::thread stopping([&] { test->queue.stop(); });
+  while (true) {
+    const auto late = submit(test->queue);
+    requests.push_back(late);
+    if (late->times() == 0) {   // accepted before stop() came
+      std::this_thread::sleep_for(1ms);
+      continue;
+    }
+    EXPECT_EQ(late->ended_by_, EndedBy::stop);
+    requests.pop_back();
+    break;
+  }
+  test->gate.open();
+  stopping.join();
+  for (const auto& request : requests) {
+    EXPECT_EQ(request->times(), 1);
+    EXPECT_FALSE(request->failed_);
+  }
+}
+
+// Threads submit, cancel and time out at random: each request ends once, and the sums agree.
+TEST(RequestQueue, EndsEachRequestOnce) {
+  RequestQueue queue(instances(3), {.max_batch = 8, .preferred_rows = {4}, .max_delay = 200us, .max_requests = 64});
+  constexpr int kThreads = 4, kEach = 3000;
+  std::vector<std::vector<std::shared_ptr<Request>>> all(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      for (int i = 0; i < kEach; ++i) {
+        const auto timeout = random() % 4 == 0 ? std::chrono::microseconds(1 + random() % 300) : 0us;
+        all[static_cast<std::size_t>(t)].push_back(submit(queue, 1 + random() % 3, 4 + random() % 2, timeout));
+        if (random() % 5 == 0) queue.cancel(*all[static_cast<std::size_t>(t)][random() % all[static_cast<std::size_t>(t)].size()]);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  queue.stop();
+  std::uint64_t rows = 0;
+  for (const auto& requests : all)
+    for (const auto& request : requests) {
+      ASSERT_EQ(request->times(), 1);
+      if (!request->failed_) rows += static_cast<std::uint64_t>(request->rows());
+      EXPECT_LE(request->rows_of_batch_, 8);
+    }
+  const QueueStatistics s = queue.statistics();
+  EXPECT_EQ(s.received, static_cast<std::uint64_t>(kThreads * kEach));
+  EXPECT_EQ(s.success.count + s.failed + s.rejected + s.cancelled, s.received);
+  EXPECT_EQ(s.success.count + s.failure.count, s.received);
+  EXPECT_EQ(s.inferences, rows);
+  EXPECT_EQ(s.waiting, 0u);
+}
+
+}  // namespace
+}  // namespace tenfold

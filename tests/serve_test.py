@@ -1,0 +1,521 @@
+#!/usr/bin/env python3
+"""`tenfold serve` over HTTP: right answers, wrong requests, batching, timeouts, the end: serve_test.py TENFOLD"""
+
+import gzip
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import zlib
+
+import cli_case
+import numpy as np
+import serve_case
+from onnx import TensorProto, helper
+from serve_case import INFER, ServeCase, Server, answer_of, json_request, rows
+
+
+def binary_request(x, outputs=None, **parameters):
+    """Body and headers of the binary extension."""
+    head = {"inputs": [{"name": "x", "datatype": "FP32", "shape": list(x.shape), "parameters": {"binary_data_size": x.nbytes}}]}
+    if outputs is not None:
+        head["outputs"] = outputs
+    if parameters:
+        head["parameters"] = parameters
+    text = json.dumps(head).encode()
+    return text + x.tobytes(), {"Inference-Header-Content-Length": str(len(text))}
+
+
+class Answers(ServeCase):
+    FLAGS = ("--max-batch=16", "--http-max-input-size=1000000")
+
+    def check(self, y, x):
+        np.testing.assert_allclose(np.array(y).reshape(len(x), 4), answer_of(x), atol=2e-5)
+
+    def test_json(self):
+        for seed in range(20):
+            x = rows(seed, 1 + seed % 16)
+            status, answer = self.server.infer(json_request(x, id=f"request {seed}"))
+            self.assertEqual(status, 200, answer)
+            self.assertEqual((answer["id"], answer["model_name"], answer["model_version"]), (f"request {seed}", "m", "1"))
+            output = answer["outputs"][0]
+            self.assertEqual((output["name"], output["datatype"], output["shape"]), ("y", "FP32", [len(x), 4]))
+            self.check(output["data"], x)
+
+    def test_json_has_the_same_bits_as_binary(self):
+        x = rows(3, 5)
+        body, headers = binary_request(x, [{"name": "y", "parameters": {"binary_data": True}}])
+        status, answered, raw = self.server.send("POST", INFER, body, headers)
+        self.assertEqual(status, 200)
+        length = int(answered["Inference-Header-Content-Length"])
+        head = json.loads(raw[:length])
+        self.assertEqual(head["outputs"][0]["parameters"]["binary_data_size"], len(raw) - length)
+        binary = np.frombuffer(raw[length:], np.float32)
+        self.check(binary, x)
+        flat = json_request(x)
+        flat["inputs"][0]["data"] = x.ravel().tolist()  # flat or nested
+        data = np.array(self.server.infer(flat)[1]["outputs"][0]["data"], np.float32)
+        np.testing.assert_array_equal(data, binary)
+
+    def test_binary_by_default_and_mixed(self):
+        x = rows(4, 2)
+        _, headers, raw = self.server.send("POST", INFER, *binary_request(x, binary_data_output=True))
+        self.check(np.frombuffer(raw[int(headers["Inference-Header-Content-Length"]) :], np.float32), x)
+        status, _, raw = self.server.send("POST", INFER, *binary_request(x))  # binary in, JSON out
+        self.assertEqual(status, 200)
+        self.check(json.loads(raw)["outputs"][0]["data"], x)
+
+    def test_raw_body(self):
+        x = rows(5, 3)
+        status, headers, raw = self.server.send("POST", INFER, x.tobytes(), {"Inference-Header-Content-Length": "0"})
+        self.assertEqual(status, 200, raw)
+        self.check(np.frombuffer(raw[int(headers["Inference-Header-Content-Length"]) :], np.float32), x)
+
+    def test_compression(self):
+        x = rows(6, 16)
+        text = json.dumps(json_request(x)).encode()
+        for name, packed in (("gzip", gzip.compress(text)), ("deflate", zlib.compress(text))):
+            status, headers, raw = self.server.send("POST", INFER, packed, {"Content-Encoding": name, "Accept-Encoding": name})
+            self.assertEqual((status, headers["Content-Encoding"]), (200, name))
+            unpacked = gzip.decompress(raw) if name == "gzip" else zlib.decompress(raw)
+            self.check(json.loads(unpacked)["outputs"][0]["data"], x)
+        bomb = gzip.compress(b" " * 50_000_000)
+        self.assertLess(len(bomb), 100_000)
+        self.assertEqual(self.server.send("POST", INFER, bomb, {"Content-Encoding": "gzip"})[0], 413)
+        for damaged in (gzip.compress(text)[:-5], b"plain", b""):
+            self.assertEqual(self.server.send("POST", INFER, damaged, {"Content-Encoding": "gzip"})[0], 400, damaged)
+        self.assertEqual(self.server.send("POST", INFER, text, {"Content-Encoding": "br"})[0], 415)
+
+    def test_one_connection_serves_many(self):
+        connection = self.server.connect()
+        for seed in range(30):
+            x = rows(seed, 2)
+            connection.request("POST", INFER, json.dumps(json_request(x)))
+            response = connection.getresponse()
+            self.check(json.loads(response.read())["outputs"][0]["data"], x)
+        connection.close()
+
+    def test_chunks_pipelining_and_expect(self):
+        x = rows(8)
+        text = json.dumps(json_request(x)).encode()
+        chunked = b"".join(b"%x\r\n%s\r\n" % (len(text[i : i + 7]), text[i : i + 7]) for i in range(0, len(text), 7)) + b"0\r\n\r\n"
+        head = f"POST {INFER} HTTP/1.1\r\nHost: a\r\n".encode()
+        got = self.server.raw(head + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + chunked)
+        self.check(json.loads(got.split(b"\r\n\r\n", 1)[1])["outputs"][0]["data"], x)
+        one = head + b"Content-Length: %d\r\n\r\n" % len(text) + text
+        got = self.server.raw(one * 5)
+        self.assertEqual(got.count(b"HTTP/1.1 200 OK"), 5)
+        got = self.server.raw(head + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(text) + text)
+        self.assertTrue(got.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK"), got[:100])
+        self.assertIn(b"Connection: keep-alive", self.server.raw(b"GET /v2 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"))
+        self.assertEqual(self.server.raw(b"HEAD /v2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").split(b"\r\n\r\n", 1)[1], b"")
+
+    def test_slow_writer_and_slow_reader(self):
+        import socket
+
+        x = rows(9, 16)
+        text = json.dumps(json_request(x)).encode()
+        data = f"POST {INFER} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {len(text)}\r\n\r\n".encode() + text
+        with socket.create_connection(("127.0.0.1", self.server.port)) as s:
+            for i in range(0, len(data), 100):
+                s.sendall(data[i : i + 100])
+                time.sleep(0.003)
+            got = b""
+            while chunk := s.recv(50):
+                got += chunk
+                time.sleep(0.001)
+        self.check(json.loads(got.split(b"\r\n\r\n", 1)[1])["outputs"][0]["data"], x)
+
+    def test_metadata(self):
+        self.assertEqual(self.server.get("/v2")[1]["name"], "tenfold")
+        self.assertIn("binary_tensor_data", self.server.get("/v2")[1]["extensions"])
+        self.assertEqual(self.server.get("/v2/health/live"), (200, {"live": True}))
+        self.assertEqual(self.server.get("/v2/health/ready"), (200, {"ready": True}))
+        self.assertEqual(self.server.get("/v2/models/m/ready"), (200, {"name": "m", "ready": True}))
+        status, metadata = self.server.get("/v2/models/m")
+        self.assertEqual(status, 200)
+        self.assertEqual(metadata, self.server.get("/v2/models/m/versions/1")[1])
+        self.assertEqual(metadata["versions"], ["1"])
+        self.assertEqual(metadata["inputs"], [{"name": "x", "datatype": "FP32", "shape": [-1, 6]}])
+        self.assertEqual(metadata["outputs"], [{"name": "y", "datatype": "FP32", "shape": [-1, 4]}])
+        config = self.server.get("/v2/models/m/config")[1]
+        self.assertEqual((config["name"], config["backend"], config["max_batch_size"]), ("m", "tenfold", 16))
+        self.assertEqual(config["input"][0]["data_type"], "TYPE_FP32")
+        self.assertEqual(config["input"][0]["dims"], [6])
+        self.assertIn("dynamic_batching", config)
+
+    def test_statistics_and_metrics_count_every_request(self):
+        before = self.server.statistics()
+        for seed in range(7):
+            self.server.infer(json_request(rows(seed, 3)))
+        for _ in range(4):
+            self.server.infer(json_request(rows(0, 17)))
+        after = self.server.statistics()
+        self.assertEqual(after["inference_stats"]["success"]["count"] - before["inference_stats"]["success"]["count"], 7)
+        self.assertEqual(after["inference_stats"]["fail"]["count"] - before["inference_stats"]["fail"]["count"], 4)
+        self.assertEqual(after["inference_count"] - before["inference_count"], 21)
+        self.assertEqual(after["execution_count"], sum(b["compute_infer"]["count"] for b in after["batch_stats"]))
+        own = after["tenfold"]
+        self.assertEqual(own["received"], after["inference_stats"]["success"]["count"] + after["inference_stats"]["fail"]["count"])
+        self.assertEqual(sum(own["batch_closed"].values()), after["execution_count"])
+        status, headers, body = self.server.send("GET", "/metrics")
+        self.assertEqual(status, 200)
+        self.assertTrue(headers["Content-Type"].startswith("text/plain"))
+        import http.client
+
+        other = http.client.HTTPConnection("127.0.0.1", self.server.metrics_port)
+        other.request("GET", "/metrics")
+        self.assertEqual(other.getresponse().read(), body)
+        other.close()
+        line = f'nv_inference_request_success{{model="m",version="1"}} {after["inference_stats"]["success"]["count"]}'
+        self.assertIn(line, body.decode().splitlines())
+        self.assertIn("# TYPE nv_inference_request_success counter", body.decode())
+
+
+class Refusals(ServeCase):
+    FLAGS = ("--max-batch=4", "--http-max-input-size=1000000")
+
+    def refused(self, status, words, request, path=INFER, headers=None):
+        body = request if isinstance(request, (bytes, str)) else json.dumps(request)
+        got, _, text = self.server.send("POST", path, body, headers)
+        error = json.loads(text)
+        self.assertEqual(list(error), ["error"])
+        self.assertEqual(got, status, error)
+        self.assertIn(words, error["error"])
+        x = rows(1)  # the next request is right
+        got, answer = self.server.infer(json_request(x))
+        self.assertEqual(got, 200)
+        np.testing.assert_allclose(np.array(answer["outputs"][0]["data"]).reshape(1, 4), answer_of(x), atol=2e-5)
+
+    def input(self, **changes):
+        request = json_request(rows(0))
+        for key, value in changes.items():
+            if value is None:
+                del request["inputs"][0][key]
+            else:
+                request["inputs"][0][key] = value
+        return request
+
+    def test_json(self):
+        deep = '{"inputs":' + "[" * 200 + "]" * 200 + "}"
+        for text in (
+            "",
+            "{",
+            "[]",
+            "1",
+            "null",
+            '{"inputs": [}',
+            "nonsense",
+            '{"inputs": []} x',
+            deep,
+            b"\xff\xfe",
+            '{"inputs":[1e999]}',
+            '{"inputs":[NaN]}',
+            '{"a":"\\ud800"',
+            '{"inputs":[123456789012345678901234567890]}',
+        ):
+            self.refused(400, "", text)
+        for text in ("{}", '{"inputs":1}', '{"inputs":[1]}', '{"inputs":[{}]}', '{"inputs":null}'):
+            self.refused(400, "Unable to parse", text)
+        self.refused(400, "'id'", {**json_request(rows(0)), "id": 7})
+
+    def test_inputs(self):
+        self.refused(400, "missing required input(s) ['x']", {"inputs": []})
+        self.refused(400, "unexpected inference input 'z' for model 'm'", self.input(name="z"))
+        self.refused(400, "input 'x' already exists in request", {"inputs": self.input()["inputs"] * 2})
+        self.refused(400, "'name'", self.input(name=None))
+        self.refused(400, "'name'", self.input(name=3))
+        self.refused(400, "datatype", self.input(datatype=None))
+        self.refused(400, "invalid datatype", self.input(datatype="FP31"))
+        self.refused(400, "data-type is 'FP64', but model 'm' expects 'FP32'", self.input(datatype="FP64"))
+        self.refused(400, "data-type is 'INT32'", self.input(datatype="INT32", data=[1] * 6))
+        self.refused(400, "receiving FP16 data via JSON is not supported", self.input(datatype="FP16"))
+        self.refused(400, "'shape'", self.input(shape=None))
+        self.refused(400, "'shape'", self.input(shape="1x6"))
+        self.refused(400, "'shape'", self.input(shape=[1.5, 6]))
+        self.refused(400, "Expected [-1,6], got [1,7]", self.input(shape=[1, 7], data=[1] * 7))
+        self.refused(400, "Expected [-1,6], got [6]", self.input(shape=[6]))
+        self.refused(400, "no shape", self.input(shape=[], data=[1]))
+        self.refused(400, "non-unsigned-integer", self.input(shape=[-1, 6]))
+        self.refused(400, "too large", self.input(shape=[2**62, 6]))
+        self.refused(400, "too large", self.input(shape=[2**31, 2**31, 2**31]))
+        self.refused(400, "batch-size must be <= 4", json_request(rows(0, 5)))
+        self.refused(400, "batch-size must be >= 1", json_request(np.zeros((0, 6), np.float32)))
+        self.refused(400, "Shape does not match true shape", self.input(data=[1] * 5))
+        self.refused(400, "Shape does not match true shape", self.input(data=[1] * 7))
+        self.refused(400, "But no field is set", self.input(data=None))
+        self.refused(400, "no array", self.input(data=1))
+        for bad in ("1", None, True, {}, 1e39, -1e300):
+            self.refused(400, "element", self.input(data=[1, 2, 3, 4, 5, bad]))
+
+    def test_outputs_and_parameters(self):
+        request = json_request(rows(0))
+        self.refused(400, "unexpected inference output 'z'", {**request, "outputs": [{"name": "z"}]})
+        self.refused(400, "already exists", {**request, "outputs": [{"name": "y"}, {"name": "y"}]})
+        self.refused(400, "more than 4096", {**request, "outputs": [{"name": "y"}] * 5000})
+        self.refused(400, "'outputs'", {**request, "outputs": "y"})
+        self.refused(400, "'name'", {**request, "outputs": [{}]})
+        self.refused(400, "'binary_data'", {**request, "outputs": [{"name": "y", "parameters": {"binary_data": 1}}]})
+        self.refused(501, "classification", {**request, "outputs": [{"name": "y", "parameters": {"classification": 2}}]})
+        self.refused(501, "shared memory", {**request, "outputs": [{"name": "y", "parameters": {"shared_memory_region": "r"}}]})
+        self.refused(501, "shared memory", self.input(parameters={"shared_memory_region": "r"}))
+        self.refused(501, "sequence_id", {**request, "parameters": {"sequence_id": 5}})
+        self.refused(400, "priority", {**request, "parameters": {"priority": 1}})
+        self.refused(400, "timeout", {**request, "parameters": {"timeout": -1}})
+        self.refused(400, "binary_data_output", {**request, "parameters": {"binary_data_output": "yes"}})
+        self.refused(400, "no object", {**request, "parameters": 3})
+
+    def test_binary(self):
+        body, headers = binary_request(rows(0))
+        length = int(headers["Inference-Header-Content-Length"])
+        for value in ("-1", "1e3", str(2**31), str(2**64), "1" + "0" * 23, " ", "x", f"{length}x", str(len(body) + 1)):
+            self.refused(400, "", body, headers={"Inference-Header-Content-Length": value})
+        self.refused(400, "expecting 1 additional bytes", body[:-1], headers=headers)
+        self.refused(400, "unexpected additional input data", body + b"1", headers=headers)
+        self.refused(400, "", body)  # without the header, the data are no JSON
+        self.refused(400, "multiple fields are set", self.input(parameters={"binary_data_size": 24}))
+        self.refused(400, "binary_data_size", self.input(data=None, parameters={"binary_data_size": -24}))
+        self.refused(400, "unexpected size", self.input(data=None, parameters={"binary_data_size": 2**64 - 1}))
+        self.refused(400, "Expected 24, got 3", b"123", headers={"Inference-Header-Content-Length": "0"})
+
+    def test_paths_and_methods(self):
+        request = json_request(rows(0))
+        self.refused(404, "'other' is not found", request, "/v2/models/other/infer")
+        self.refused(404, "version 2 is not found", request, "/v2/models/m/versions/2/infer")
+        for version in ("x", "-1", "0", "1.0", str(2**63), "%00"):
+            self.refused(400, "version", request, f"/v2/models/m/versions/{version}/infer")
+        self.refused(404, "", request, "/v2/models/%2e%2e/infer")
+        self.refused(404, "", request, "/v2/models/" + "a" * 4000 + "/infer")
+        self.refused(400, "%", request, "/v2/models/m%2/infer")
+        for path in (
+            "/",
+            "/v2/",
+            "/v2/health/live",
+            "/v2/models/m",
+            "/v2/models/m/config",
+            "/v2/models/m/ready",
+            "/metrics",
+            "/v2/models/stats",
+        ):
+            self.refused(405 if path != "/" else 404, "", request, path)
+        self.refused(404, "", request, "/v1/models/m:predict")
+        for path in ("/v2/models/m/generate", "/v2/repository/index", "/v2/systemsharedmemory/status", "/v2/logging"):
+            self.refused(501, "serve the model by Triton and libtriton_tenfold.so", request, path)
+        for method in ("GET", "PUT", "DELETE", "PATCH"):
+            status, headers, _ = self.server.send(method, INFER, "" if method == "GET" else "x")
+            self.assertEqual((status, headers["Allow"]), (405, "POST"))
+        self.assertEqual(self.server.send("GET", "/v2/models/m?x=1")[0], 200)
+        self.assertEqual(self.server.get("/v2/models/nothing/ready")[0], 404)
+
+    def test_http(self):
+        head = f"POST {INFER} HTTP/1.1\r\nHost: a\r\n".encode()
+        cases = {
+            b"GET\r\n\r\n": 400,
+            b"\x00\x01\x02\r\n\r\n": 400,
+            b"GET /v2 HTTP/9.9\r\n\r\n": 400,
+            b"GET v2 HTTP/1.1\r\nConnection: close\r\n\r\n": 400,
+            head + b"Content-Length: -1\r\n\r\n": 400,
+            head + b"Content-Length: 1e3\r\n\r\n": 400,
+            head + b"Content-Length: 99999999999999999999999\r\n\r\n": 400,
+            head + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd": 400,
+            head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n": 400,
+            head + b"Transfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\na": 501,
+            head + b"bad header\r\n\r\n": 400,
+            head + b"\r\n": 411,
+            head + b"Content-Length: 1000001\r\n\r\n": 413,
+            head + b"Transfer-Encoding: chunked\r\n\r\n" + b"1000000\r\n" + b" " * 1_100_000: 413,
+            head + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 70_000: 413,
+            head + b"A: " + b"a" * 20_000 + b"\r\n\r\n": 431,
+            head + b"A: a\r\n" * 150 + b"\r\n": 431,
+        }
+        for data, status in cases.items():
+            got = self.server.raw(data)
+            self.assertTrue(got.startswith(b"HTTP/1.1 %d " % status), (data[:120], got[:200]))
+        self.assertEqual(self.server.raw(head + b"Content-Length: 10\r\n\r\nabc"), b"")  # the rest never comes
+        self.assertEqual(self.server.infer(json_request(rows(0)))[0], 200)
+
+
+class Batching(ServeCase):
+    FLAGS = ("--max-batch=16", "--max-queue-delay-us=3000")
+
+    def test_64_clients_get_their_own_answers_in_batches(self):
+        solo = {}
+        for client in range(64):
+            x = rows(client, 1 + client % 3)
+            solo[client] = np.array(self.server.infer(json_request(x))[1]["outputs"][0]["data"])
+        before, wrong = self.server.statistics(), []
+
+        def work(client):
+            connection = self.server.connect(60)
+            for _ in range(10):
+                connection.request("POST", INFER, json.dumps(json_request(rows(client, 1 + client % 3))))
+                data = np.array(json.loads(connection.getresponse().read())["outputs"][0]["data"])
+                if data.shape != solo[client].shape or abs(data - solo[client]).max() > 1e-5:
+                    wrong.append(client)
+            connection.close()
+
+        threads = [threading.Thread(target=work, args=(client,)) for client in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+        after = self.server.statistics()
+        self.assertEqual(after["inference_stats"]["success"]["count"] - before["inference_stats"]["success"]["count"], 640)
+        runs = after["execution_count"] - before["execution_count"]
+        self.assertLess(runs, 320)
+        self.assertGreater(max(b["batch_size"] for b in after["batch_stats"]), 4)
+        self.assertGreater(after["tenfold"]["batch_closed"]["full"] + after["tenfold"]["batch_closed"]["delay"], 0)
+
+
+class Waiting(ServeCase):
+    """A batch waits for 1.5 s, so that requests wait."""
+
+    FLAGS = ("--max-batch=16", "--max-queue-delay-us=1500000", "--max-queue-size=3")
+
+    def test_timeout(self):
+        start = time.monotonic()
+        status, answer = self.server.infer({**json_request(rows(0)), "parameters": {"timeout": 100000}})
+        took = time.monotonic() - start
+        self.assertEqual((status, answer), (503, {"error": "Request timeout expired"}))
+        self.assertGreaterEqual(took, 0.1)
+        self.assertLess(took, 1)
+        self.assertEqual(self.server.statistics()["tenfold"]["waiting"], 0)
+
+    def test_full_queue_and_clients_that_leave(self):
+        before = self.server.statistics()["tenfold"]
+        waiting = [self.server.connect() for _ in range(3)]
+        for seed, connection in enumerate(waiting):
+            connection.request("POST", INFER, json.dumps(json_request(rows(seed))))
+        while self.server.statistics()["tenfold"]["waiting"] < 3:
+            time.sleep(0.01)
+        status, headers, body = self.server.send("POST", INFER, json.dumps(json_request(rows(0))))
+        self.assertEqual((status, json.loads(body)), (503, {"error": "Exceeds maximum queue size"}))
+        self.assertEqual(headers["Retry-After"], "1")
+        self.assertEqual(self.server.statistics()["tenfold"]["rejected"], before["rejected"] + 1)
+        waiting[0].close()
+        while self.server.statistics()["tenfold"]["cancelled"] == before["cancelled"]:
+            time.sleep(0.01)
+        self.assertEqual(self.server.statistics()["tenfold"]["waiting"], 2)
+        for seed, connection in list(enumerate(waiting))[1:]:
+            data = json.loads(connection.getresponse().read())["outputs"][0]["data"]
+            np.testing.assert_allclose(np.array(data).reshape(1, 4), answer_of(rows(seed)), atol=2e-5)
+            connection.close()
+
+
+class Ends(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.model = serve_case.save_tanh(os.path.join(self.folder, "m.onnx"))
+
+    def test_sigterm_loses_no_request(self):
+        for delay in (0, 20000, 300000):  # before, amid and after the batch is made
+            server = Server(self.model, f"--plan-cache-dir={self.folder}/plans", "--max-batch=64", f"--max-queue-delay-us={delay}")
+            connections = [server.connect() for _ in range(50)]
+            for seed, connection in enumerate(connections):
+                connection.request("POST", INFER, json.dumps(json_request(rows(seed))))
+            while server.statistics()["tenfold"]["received"] < 50:
+                time.sleep(0.002)
+            self.assertEqual(server.stop(), 0)
+            for seed, connection in enumerate(connections):
+                response = connection.getresponse()
+                self.assertEqual(response.status, 200)
+                data = json.loads(response.read())["outputs"][0]["data"]
+                np.testing.assert_allclose(np.array(data).reshape(1, 4), answer_of(rows(seed)), atol=2e-5)
+                connection.close()
+
+    def test_it_is_not_ready_at_once(self):
+        server = Server(self.model, f"--plan-cache-dir={self.folder}/plans", "--exit-delay-secs=1")
+        server.process.terminate()
+        while server.get("/v2/health/ready")[0] == 200:
+            time.sleep(0.005)
+        self.assertEqual(server.get("/v2/health/ready"), (503, {"ready": False}))
+        self.assertEqual(server.get("/v2/health/live")[0], 200)
+        self.assertEqual(server.infer(json_request(rows(0)))[0], 503)
+        self.assertEqual(server.wait(), 0)
+
+    def start_fails(self, code, words, *arguments):
+        done = subprocess.run([cli_case.TENFOLD, "serve", *arguments], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(words, done.stderr)
+
+    def test_starts_that_fail(self):
+        ports = ("--http-port=0", "--metrics-port=0", "--device=cpu")
+        self.start_fails(2, "takes one model")
+        self.start_fails(2, "did you mean", self.model, "--http-prot=1")
+        self.start_fails(2, "this server takes one model file", "--model-repository=" + self.folder)
+        self.start_fails(2, "0 to 65535", self.model, "--http-port=70000")
+        self.start_fails(1, "failed", self.folder + "/nothing.onnx", *ports)
+        self.start_fails(1, "is a folder", self.folder, *ports)
+        self.start_fails(1, "is no address", self.model, *ports, "--http-address=nowhere.example")
+        server = Server(self.model, f"--plan-cache-dir={self.folder}/plans")
+        self.start_fails(1, "choose another port", self.model, f"--http-port={server.port}", "--metrics-port=0", "--device=cpu")
+        self.assertEqual(server.stop(), 0)
+
+    def test_other_types_and_a_model_without_batch_dim(self):
+        model = cli_case.save_model(
+            os.path.join(self.folder, "types.onnx"),
+            [
+                helper.make_node("Identity", ["i"], ["j"]),
+                helper.make_node("Not", ["b"], ["c"]),
+                helper.make_node("Identity", ["s"], ["t"]),
+                helper.make_node("Div", ["f", "f"], ["g"]),
+                helper.make_node("Cast", ["f"], ["h"], to=TensorProto.FLOAT16),
+            ],
+            [("i", TensorProto.INT64, [2]), ("b", TensorProto.BOOL, [2]), ("s", TensorProto.STRING, [2]), ("f", TensorProto.FLOAT, [1])],
+            [
+                ("j", TensorProto.INT64, [2]),
+                ("c", TensorProto.BOOL, [2]),
+                ("t", TensorProto.STRING, [2]),
+                ("g", TensorProto.FLOAT, [1]),
+                ("h", TensorProto.FLOAT16, [1]),
+            ],
+        )
+        server = Server(model, f"--plan-cache-dir={self.folder}/plans", "--name=t")
+        self.addCleanup(server.stop)
+        self.assertIn("not batched", server.start)
+        path = "/v2/models/t/infer"
+        numbers = [2**63 - 1, -(2**63)]
+        texts = ['größer "\\ \n', ""]
+        request = {
+            "inputs": [
+                {"name": "i", "datatype": "INT64", "shape": [2], "data": numbers},
+                {"name": "b", "datatype": "BOOL", "shape": [2], "data": [True, False]},
+                {"name": "s", "datatype": "BYTES", "shape": [2], "data": texts},
+                {"name": "f", "datatype": "FP32", "shape": [1], "data": [0]},
+            ],
+            "outputs": [{"name": "t"}, {"name": "j"}, {"name": "c"}],
+        }
+        status, answer = server.infer(request, path)
+        self.assertEqual(status, 200, answer)
+        self.assertEqual([o["data"] for o in answer["outputs"]], [texts, numbers, [False, True]])
+        request["outputs"] = [{"name": "g"}]
+        status, answer = server.infer(request, path)
+        self.assertEqual(status, 400)
+        self.assertIn("'g' holds NaN", answer["error"])
+        request["outputs"] = [{"name": "h"}]
+        self.assertIn("FP16", server.infer(request, path)[1]["error"])
+        request["outputs"] = [{"name": n, "parameters": {"binary_data": True}} for n in ("g", "h", "t")]
+        status, headers, raw = server.send("POST", path, json.dumps(request))
+        raw = raw[int(headers["Inference-Header-Content-Length"]) :]
+        self.assertTrue(np.isnan(np.frombuffer(raw[:4], np.float32)[0]))
+        self.assertEqual(np.frombuffer(raw[4:6], np.float16)[0], 0)
+        encoded = texts[0].encode()
+        self.assertEqual(raw[6:], struct.pack("<I", len(encoded)) + encoded + struct.pack("<I", 0))
+        for data in ([2**63, 0], [1.5, 0], [True, 0], ["1", 0]):
+            request["inputs"][0]["data"] = data
+            self.assertEqual(server.infer(request, path)[0], 400, data)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(os.path.join(os.path.dirname(sys.argv[1]), "tenfold-server")):
+        print("skipped: tenfold-server is not built (script/bootstrap build installs what it needs)")
+        sys.exit(77)
+    cli_case.main()
