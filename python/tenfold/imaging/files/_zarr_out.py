@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 from typing import Any
@@ -97,7 +98,18 @@ class ZarrWriter(Writer):
         return array
 
     def _put(self, parts: tuple[slice, ...], array: np.ndarray) -> None:
+        if self.resumed:
+            self._remove_chunks(parts)
         self._array[parts] = array
+
+    def _remove_chunks(self, parts: tuple[slice, ...]) -> None:
+        """What a killed run may have written in part: a chunk that is clipped at the array's end would be read before it is written."""
+        folder = os.path.join(self._target.partial, '0') if self._ome else self._target.partial
+        pieces = self._shards or self._chunks
+        touched = (range(part.start // piece, -(-part.stop // piece)) for part, piece in zip(parts, pieces))
+        for index in itertools.product(*touched):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, self._array.metadata.encode_chunk_key(index)))
 
     def write(self, starts: tuple[int, ...], array: np.ndarray) -> None:
         self._buffer.write(starts, array)
