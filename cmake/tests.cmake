@@ -66,6 +66,11 @@ if(TENFOLD_TRITON)
   set_target_properties(triton_backend_test PROPERTIES ENABLE_EXPORTS ON)
   add_dependencies(triton_backend_test triton_tenfold)
 endif()
+# gRPC of the server: its parts here, and below by clients of Python.
+if(TARGET tenfold_grpc_services)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/server/grpc/*_test.cpp)
+  tenfold_test(grpc_frames_test SOURCES ${sources} USES tenfold_grpc tenfold_ir)
+endif()
 foreach(test background_test c_build_test)   # builds run in a process of the program
   target_compile_definitions(${test} PRIVATE TENFOLD_PROGRAM="$<TARGET_FILE:tenfold>")
   add_dependencies(${test} tenfold)
@@ -244,6 +249,18 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
     set_tests_properties(c_nulls_test PROPERTIES TIMEOUT 1200)
     add_test(NAME ctypes_min_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_min_test.py
       $<TARGET_FILE:tenfold-builder_shared>)
+  endif()
+  # Clients of gRPC need another protobuf than onnx: `script/bootstrap clients` makes an environment for them.
+  find_program(TENFOLD_CLIENTS_PYTHON NAMES python3 PATHS ${CMAKE_SOURCE_DIR}/build/clients/bin NO_DEFAULT_PATH NO_CACHE)
+  if(NOT TENFOLD_CLIENTS_PYTHON)
+    set(TENFOLD_CLIENTS_PYTHON ${TENFOLD_PYTHON3})
+  endif()
+  if(TARGET grpc_trial)
+    add_test(NAME grpc_transport_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_transport_test.py
+      $<TARGET_FILE:grpc_trial>)
+    add_test(NAME grpc_inference_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_inference_test.py
+      $<TARGET_FILE:tenfold-server>)
+    set_tests_properties(grpc_transport_test grpc_inference_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()
   add_test(NAME docs_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/write_docs.py --check $<TARGET_FILE:tenfold>)
 endif()

@@ -67,7 +67,8 @@ std::string LoadedBackend::execute(FakeInstance& instance, const std::vector<Fak
   const auto function = reinterpret_cast<Execute>(::dlsym(library_, "TRITONBACKEND_ModelInstanceExecute"));
   std::vector<TRITONBACKEND_Request*> handles;
   for (FakeRequest* const one : requests) handles.push_back(static_cast<TRITONBACKEND_Request*>(static_cast<void*>(one)));
-  return taken(function(static_cast<TRITONBACKEND_ModelInstance*>(static_cast<void*>(&instance)), handles.data(), static_cast<std::uint32_t>(handles.size())));
+  auto* const handle = static_cast<TRITONBACKEND_ModelInstance*>(static_cast<void*>(&instance));
+  return taken(function(handle, handles.data(), static_cast<std::uint32_t>(handles.size())));
 }
 
 }  // namespace tenfold::triton

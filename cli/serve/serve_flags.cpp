@@ -71,6 +71,18 @@ void add_network_rows(Flags& flags, ServeOptions& options) {
   add_number(flags, "exit-timeout-secs", options.exit_timeout_s, 0, 3600, "how long accepted requests may take then (30)");
 }
 
+void add_grpc_rows(Flags& flags, ServeOptions& options) {
+  flags.group("gRPC");
+  flags.add({"allow-grpc", "true|false", "whether the port of gRPC is opened (true)", [&options](const std::string& text) {
+               if (text != "true" && text != "false") throw UsageError("--allow-grpc takes true or false, not '" + text + "'");
+               options.grpc = text == "true";
+             }});
+  flags.add_text("grpc-address", options.grpc_address, "ADDRESS", "default: that of HTTP");
+  add_number(flags, "grpc-port", options.grpc_port, 0, kMaxPort, "0: a free one (8001)");
+  add_choice(flags, "grpc-infer-response-compression-level", options.grpc_compression, {"none", "low", "medium", "high"},
+             "of answers, for clients that accept gzip; default: none");
+}
+
 // Triton's, of which this server has no part yet.
 void refuse_rows(Flags& flags) {
   const std::string backend =
@@ -79,9 +91,8 @@ void refuse_rows(Flags& flags) {
                            "model-config-name", "strict-readiness", "exit-on-error", "disable-auto-complete-config",
                            "backend-directory", "backend-config"})
     flags.refuse(name, backend);
-  for (const char* name : {"allow-grpc", "grpc-port", "grpc-address", "grpc-use-ssl"})
-    flags.refuse(name, "this server answers HTTP only: ask its HTTP port");
-  for (const char* name : {"http-restricted-api", "api-key-file", "http-use-ssl"})
+  for (const char* name : {"http-restricted-api", "grpc-restricted-protocol", "api-key-file", "http-use-ssl", "grpc-use-ssl",
+                           "grpc-use-ssl-mutual"})
     flags.refuse(name, "it has neither keys nor TLS: put a proxy with them in front of it");
   for (const char* name : {"trace-config", "log-file", "log-format", "log-verbose"}) flags.refuse(name, "it writes few lines, to stderr");
   for (const char* name : {"cache-config", "rate-limit", "allow-client-shm", "http-header-forward-pattern"})
@@ -92,11 +103,12 @@ void refuse_rows(Flags& flags) {
 
 Flags make_serve_flags(ServeOptions& options) {
   Flags flags("tenfold serve model.onnx [--flags]",
-              "Answers requests of the KServe v2 protocol over HTTP, as Triton does; those of several clients run as one batch.\n"
+              "Answers requests of the KServe v2 protocol over HTTP and gRPC, as Triton does; those of several clients run as one batch.\n"
               "The program tenfold-server does it, which stands beside this one.");
   add_model_rows(flags, options);
   add_queue_rows(flags, options);
   add_network_rows(flags, options);
+  add_grpc_rows(flags, options);
   flags.group("Help");
   flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {
                if (!text.empty() && text != "all") throw UsageError("--help or --help=all");

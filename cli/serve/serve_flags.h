@@ -20,6 +20,9 @@ struct ServeOptions {
   int http_port = 8000, metrics_port = 8002, http_threads = 0, connections = 10000;
   std::int64_t body_bytes = std::int64_t{64} << 20;
   bool metrics = true;
+  bool grpc = true;
+  std::string grpc_address, grpc_compression = "none";   // an empty address: that of HTTP
+  int grpc_port = -1;                            // -1: 8001, or a free one where HTTP takes one
   int exit_delay_s = 0, exit_timeout_s = 30;
 };
 Flags make_serve_flags(ServeOptions& options);   // it refers to `options`

@@ -1,0 +1,39 @@
+// Server: connections of gRPC on an address, each in one of a few threads.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "grpc/call.h"
+#include "grpc/limits.h"
+
+namespace tenfold::server::grpc {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8001;  // 0: the system chooses one
+  bool reuse_port = false;
+  int threads = 0;                            // that read and write; 0: one for each two processors, at most 4
+  std::size_t max_connections = 10'000;       // more wait until one ends
+  std::size_t max_bytes_in_flight = 1 << 30;  // of the requests of all connections
+  Limits limits;
+};
+
+class Server {
+ public:
+  Server(Services services, ServerOptions options);
+  ~Server();  // stop(0)
+  // Throws std::runtime_error where the address cannot be had.
+  void start();
+  std::uint16_t port() const;
+  std::size_t connections() const;
+  // Takes no new connections and no new calls, and returns when those there are have ended, or after `patience`, when the rest is
+  // cancelled. false: some were.
+  bool stop(std::chrono::milliseconds patience);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenfold::server::grpc

@@ -1,0 +1,54 @@
+// The services on one gRPC server.
+#include "grpc_front.h"
+
+#include "grpc/server.h"
+#include "protocol/grpc_health.h"
+#include "protocol/grpc_inference.h"
+#include "protocol/grpc_reflection.h"
+
+namespace tenfold::server {
+namespace {
+
+class Front final : public GrpcFront {
+ public:
+  Front(std::shared_ptr<Models> models, const GrpcOptions& options)
+      : health_([models](const std::string& service) -> std::optional<bool> {
+          if (service.empty() || service == "inference.GRPCInferenceService") return models->ready();
+          return std::nullopt;
+        }),
+        server_(services(std::move(models), health_), server_options(options)) {
+    server_.start();
+  }
+  std::uint16_t port() const override { return server_.port(); }
+  void ready_changed() override { health_.changed(); }
+  bool stop(std::chrono::milliseconds patience) override {
+    health_.end();
+    return server_.stop(patience);
+  }
+
+ private:
+  static grpc::Services services(std::shared_ptr<Models> models, grpc::Health& health) {
+    grpc::Services services;
+    grpc::add_inference(services, std::move(models));
+    health.add_to(services);
+    grpc::add_reflection(services);
+    return services;
+  }
+  static grpc::ServerOptions server_options(const GrpcOptions& options) {
+    grpc::ServerOptions server{.address = options.address, .port = options.port, .max_connections = options.max_connections};
+    server.limits.max_message_bytes = options.max_message_bytes;
+    server.limits.compression_level = options.compression_level;
+    return server;
+  }
+
+  grpc::Health health_;
+  grpc::Server server_;
+};
+
+}  // namespace
+
+std::unique_ptr<GrpcFront> open_grpc(std::shared_ptr<Models> models, const GrpcOptions& options) {
+  return std::make_unique<Front>(std::move(models), options);
+}
+
+}  // namespace tenfold::server

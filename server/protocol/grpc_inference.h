@@ -1,0 +1,13 @@
+// inference.GRPCInferenceService: KServe's protocol, version 2, with Triton's extensions.
+#pragma once
+
+#include "core/models.h"
+#include "grpc/call.h"
+
+namespace tenfold::server::grpc {
+
+void add_inference(Services& services, std::shared_ptr<Models> models);
+// The part that tells of models: metadata, configuration, statistics, index.
+void add_metadata(Services& services, const std::shared_ptr<Models>& models);
+
+}  // namespace tenfold::server::grpc
