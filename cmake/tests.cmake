@@ -231,6 +231,7 @@ if(TENFOLD_PYTHON3)
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
 TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
+  set_tests_properties(serve_test serve_clients_test PROPERTIES RUN_SERIAL ON)   # which time what they see
   add_test(NAME tokenizer_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/tokenizer_test.py $<TARGET_FILE:tokenize>)
   set_tests_properties(tokenizer_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME speech_detector_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/speech_detector_test.py
@@ -260,7 +261,7 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
       $<TARGET_FILE:grpc_trial>)
     add_test(NAME grpc_inference_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_inference_test.py
       $<TARGET_FILE:tenfold-server>)
-    set_tests_properties(grpc_transport_test grpc_inference_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+    set_tests_properties(grpc_transport_test grpc_inference_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
   endif()
   add_test(NAME docs_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/write_docs.py --check $<TARGET_FILE:tenfold>)
 endif()

@@ -78,7 +78,7 @@ class TENFOLD_API RequestQueue {
   QueueStatistics statistics() const;
 
  private:
-  struct Impl;
+  struct TENFOLD_NOT_EXPORTED Impl;
   std::unique_ptr<Impl> impl_;
 };
 
