@@ -19,7 +19,8 @@ import check_words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH, LENGTH = 140, 600
-FOLDERS = ('.ci', 'bench', 'cli', 'cmake', 'examples', 'include', 'python', 'script', 'src', 'tests', 'tools', 'triton_backend')
+FOLDERS = ('.ci', 'bench', 'cli', 'cmake', 'examples', 'include', 'python', 'script', 'server', 'src', 'tests', 'tools',
+           'triton_backend')
 SUFFIXES = ('.c', '.cmake', '.cpp', '.cu', '.cuh', '.h', '.proto', '.py')
 PICTURE = re.compile(r'//   [\w, ]+ = \w+(\[[\d,]*\])?[({]')   # in the graph's text form
 REFUSALS = re.compile(r'\b(require|fail)\(|\bthrow (ir::)?(Error|Fault)\(')

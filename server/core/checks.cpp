@@ -10,7 +10,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw RequestError(Code::invalid_argument, why); }
 
-std::string request_name(const InferRequest& request) { return "[request id: " + (request.id.empty() ? "<id_unknown>" : request.id) + "] "; }
+std::string request_name(const InferRequest& request) { return "[request id: " + (request.id.empty() ? "<id_unknown>" : request.id) +
+    "] "; }
 
 std::string in_brackets(std::span<const std::int64_t> shape) {
   std::string out = "[";

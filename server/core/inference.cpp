@@ -128,7 +128,8 @@ std::vector<std::string> read_bytes_elements(std::span<const std::span<const std
     const std::size_t left = bytes.size() - at;
     if (left < 4 || length_at(bytes, at) > left - 4)
       throw RequestError(Code::invalid_argument, "incomplete string data for inference input '" + input + "': element " +
-                                                     std::to_string(elements.size()) + " is cut off; each has its length in front, 4 bytes");
+                                                     std::to_string(elements.size()) +
+                                                         " is cut off; each has its length in front, 4 bytes");
     const std::uint32_t length = length_at(bytes, at);
     elements.push_back(bytes.substr(at + 4, length));
     at += 4 + length;

@@ -157,7 +157,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   std::size_t chunks_ = 0;
-  std::function<void(std::uint64_t, beast::string_view, ErrorCode&)> count_chunk_ = [this](std::uint64_t, beast::string_view, ErrorCode& e) {
+  std::function<void(std::uint64_t, beast::string_view, ErrorCode&)> count_chunk_ = [this](std::uint64_t, beast::string_view,
+      ErrorCode& e) {
     if (++chunks_ > port_->limits.chunks) e = http::error::body_limit;
   };
   std::optional<Encoding> encoding_;
@@ -218,7 +219,8 @@ void Connection::handle() {
   const auto& head = parser_->get();
   request.method = std::string(std::string_view(head.method_string()));
   request.target = std::string(std::string_view(head.target()));
-  for (const auto& field : head) request.headers.emplace_back(lower(std::string_view(field.name_string())), std::string(std::string_view(field.value())));
+  for (const auto& field : head) request.headers.emplace_back(lower(std::string_view(field.name_string())),
+      std::string(std::string_view(field.value())));
   PaddedBody::value_type& body = parser_->get().body();
   body.reserve(body.size);                       // also where there is none
   request.body = std::move(body.data), request.size = body.size;
@@ -291,7 +293,8 @@ void Connection::respond(HttpResponse response) {
 void Connection::drain(std::size_t left) {
   if (left == 0) return close();
   buffer_.clear();
-  stream_.async_read_some(buffer_.prepare(std::min<std::size_t>(left, 65536)), [self = shared_from_this(), left](ErrorCode error, std::size_t bytes) {
+  stream_.async_read_some(buffer_.prepare(std::min<std::size_t>(left, 65536)), [self = shared_from_this(), left](ErrorCode error,
+      std::size_t bytes) {
     if (error) return self->close();
     self->drain(left - std::min(left, bytes));
   });

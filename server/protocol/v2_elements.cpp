@@ -13,7 +13,8 @@ namespace {
 namespace dom = simdjson::dom;
 
 [[noreturn]] void refuse(const InferInput& input, const std::string& why) {
-  throw RequestError(Code::invalid_argument, "Unable to parse 'data': input '" + input.name + "' of " + std::string(v2_name(input.dtype)) + " " + why);
+  throw RequestError(Code::invalid_argument, "Unable to parse 'data': input '" + input.name + "' of " +
+      std::string(v2_name(input.dtype)) + " " + why);
 }
 
 template <class T>
@@ -90,7 +91,8 @@ void read_elements(const dom::element& data, InferInput& input, std::vector<std:
     case DType::f64: return read_numbers<double>(data, input, memory);
     case DType::string: return read_strings(data, input);
     default:
-      throw RequestError(Code::invalid_argument, "receiving " + std::string(v2_name(input.dtype)) + " data via JSON is not supported. Please "
+      throw RequestError(Code::invalid_argument, "receiving " + std::string(v2_name(input.dtype)) +
+          " data via JSON is not supported. Please "
                                                  "use the binary data format for input " + input.name);
   }
 }

@@ -42,7 +42,8 @@ std::string configured_tensors(const Model& model, bool inputs) {
     if (inputs) out += "\"format\":\"FORMAT_NONE\",";
     out += "\"dims\":" + json_shape(dims);
     if (b.shape.size() == (batched ? 1u : 0u)) out += ",\"reshape\":{\"shape\":[]}";
-    out += inputs ? std::string(",\"is_shape_tensor\":false,\"allow_ragged_batch\":false,\"optional\":") + (b.has_default ? "true" : "false")
+    out += inputs ? std::string(",\"is_shape_tensor\":false,\"allow_ragged_batch\":false,\"optional\":") +
+        (b.has_default ? "true" : "false")
                   : ",\"label_filename\":\"\",\"is_shape_tensor\":false";
     out += ",\"is_non_linear_format_io\":false}";
   }
@@ -54,7 +55,8 @@ std::string instance_groups(const Model& model) {
   int number = 0;
   for (const Instances& group : model.options().instances) {
     const bool gpu = group.device != "cpu";
-    out += (out.size() > 1 ? ",{\"name\":" : "{\"name\":") + json_string(model.name() + "_" + std::to_string(number++)) + ",\"kind\":\"" + (gpu ? "KIND_GPU" : "KIND_CPU") +
+    out += (out.size() > 1 ? ",{\"name\":" : "{\"name\":") + json_string(model.name() + "_" + std::to_string(number++)) +
+        ",\"kind\":\"" + (gpu ? "KIND_GPU" : "KIND_CPU") +
            "\",\"count\":" + std::to_string(group.count) + ",\"gpus\":[" + (gpu ? group.device.substr(group.device.find(':') + 1) : "") +
            "],\"secondary_devices\":[],\"profile\":[],\"passive\":false,\"host_policy\":\"\"}";
   }
@@ -78,9 +80,11 @@ HttpResponse model_metadata(const Models& models, const Model& model) {
 HttpResponse model_config(const Model& model) {
   const QueueOptions& queue = model.options().queue;
   std::string json = "{\"name\":" + json_string(model.name()) +
-                     ",\"platform\":\"\",\"backend\":\"tenfold\",\"runtime\":\"\",\"version_policy\":{\"latest\":{\"num_versions\":1}},\"max_batch_size\":" +
+                     ",\"platform\":\"\",\"backend\":\"tenfold\",\"runtime\":\"\",\"version_policy\":{\"latest\":{\"num_versions\":1}}"
+                     ",\"max_batch_size\":" +
                      std::to_string(model.max_batch()) + ",\"input\":" + configured_tensors(model, true) +
-                     ",\"output\":" + configured_tensors(model, false) + ",\"batch_input\":[],\"batch_output\":[],\"optimization\":{\"priority\":\"PRIORITY_DEFAULT\",\"input_pinned_memory\":{\"enable\":true},"
+                     ",\"output\":" + configured_tensors(model, false) + ",\"batch_input\":[],\"batch_output\":[]"
+                     ",\"optimization\":{\"priority\":\"PRIORITY_DEFAULT\",\"input_pinned_memory\":{\"enable\":true},"
                      "\"output_pinned_memory\":{\"enable\":true},\"gather_kernel_buffer_threshold\":0,\"eager_batching\":false}";
   if (model.max_batch() > 1)
     json += ",\"dynamic_batching\":{\"preferred_batch_size\":" + json_shape(queue.preferred_rows) +
@@ -89,7 +93,8 @@ HttpResponse model_config(const Model& model) {
             "\"REJECT\",\"default_timeout_microseconds\":" + std::to_string(queue.default_timeout.count()) +
             ",\"allow_timeout_override\":true,\"max_queue_size\":" + std::to_string(queue.max_requests) + "},\"priority_queue_policy\":{}}";
   return json_response(json + ",\"instance_group\":" + instance_groups(model) +
-                       ",\"default_model_filename\":\"\",\"cc_model_filenames\":{},\"metric_tags\":{},\"parameters\":{},\"model_warmup\":[]}");
+                       ",\"default_model_filename\":\"\",\"cc_model_filenames\":{},\"metric_tags\":{},\"parameters\":{}"
+                       ",\"model_warmup\":[]}");
 }
 
 }  // namespace tenfold::server

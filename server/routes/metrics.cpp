@@ -84,8 +84,10 @@ HttpResponse metrics(const Models& models) {
   text.each("nv_inference_request_duration_us", "counter", "Time of requests, in all", [](S s) { return us(s.success); });
   text.each("nv_inference_queue_duration_us", "counter", "Time of requests in the queue, in all", [](S s) { return us(s.queue); });
   text.each("nv_inference_compute_input_duration_us", "counter", "Time of copying inputs, in all", [](S s) { return us(s.compute_input); });
-  text.each("nv_inference_compute_infer_duration_us", "counter", "Time of running the model, in all", [](S s) { return us(s.compute_infer); });
-  text.each("nv_inference_compute_output_duration_us", "counter", "Time of copying outputs, in all", [](S s) { return us(s.compute_output); });
+  text.each("nv_inference_compute_infer_duration_us", "counter", "Time of running the model, in all",
+      [](S s) { return us(s.compute_infer); });
+  text.each("nv_inference_compute_output_duration_us", "counter", "Time of copying outputs, in all",
+      [](S s) { return us(s.compute_output); });
   text.each("nv_inference_pending_request_count", "gauge", "Requests that wait now", [](S s) { return s.waiting; });
   add_closed(text, sampled);
   HttpResponse response{200, {{"Content-Type", "text/plain; charset=utf-8"}}, {}};

@@ -96,7 +96,8 @@ void route_model(const std::shared_ptr<Models>& models, const Path& path, const 
 
 void route(const std::shared_ptr<Models>& models, const std::shared_ptr<HttpExchange>& exchange) {
   const std::vector<std::string> parts = parts_of(exchange->request().target);
-  const auto is = [&](std::initializer_list<std::string_view> path) { return std::equal(parts.begin(), parts.end(), path.begin(), path.end()); };
+  const auto is = [&](std::initializer_list<std::string_view> path) { return std::equal(parts.begin(), parts.end(), path.begin(),
+      path.end()); };
   std::function<HttpResponse()> answer;
   if (is({"v2"})) answer = server_metadata;
   else if (is({"v2", "health", "live"})) answer = [] { return health(true, "live"); };

@@ -24,6 +24,8 @@ DeviceSlab::DeviceSlab(DeviceWork& work, const SlidingWindow& windows, ImageSour
       chunk_(source.memory() != nullptr || source.gpu_memory() != nullptr ? kPlanesOfMemory : source.chunk()) {
   require(chunk_ > 0, ErrorKind::invalid_argument, "the source says that it stores ", chunk_,
           " planes together: expected at least 1");
+  require(windows_.cutter.window_elements() <= kMaxVoxels, ErrorKind::unsupported, "windows of ",
+          windows_.cutter.window_elements(), " voxels: it has kernels for ", kMaxVoxels);
   capacity_ = std::min(windows_.grid[0].image, planes + chunk_ - 1);
   std::int64_t section = 1;
   for (std::size_t a = 1; a < windows_.grid.size(); ++a) section *= windows_.grid[a].image;

@@ -33,6 +33,8 @@ DeviceSums::DeviceSums(DeviceWork& work, const WindowKernels& kernels, std::vect
       stream_(stream),
       pool_(pool) {
   for (std::size_t a = 1; a < axes_.size(); ++a) crop_section_ *= axes_[a].crop_end - axes_[a].crop_begin;
+  require(crop_section_ <= kMaxVoxels && roi_voxels() <= kMaxVoxels, ErrorKind::unsupported, "planes of ", crop_section_,
+          " voxels and windows of ", roi_voxels(), ": it has kernels for ", kMaxVoxels);
   const std::int64_t planes = axes_[0].roi, sum_bytes = channels_ * planes * section_ * std::int64_t{sizeof(float)};
   sums_ = work.allocate(sum_bytes);
   work.fill(sums_.get(), 0, sum_bytes, stream_);
@@ -55,6 +57,13 @@ DeviceSums::DeviceSums(DeviceWork& work, const WindowKernels& kernels, std::vect
 
 std::int64_t DeviceSums::plane_bytes() const {
   return byte_size(how_.dtype(channels_), how_.channels(channels_) * crop_section_);
+}
+
+std::int64_t DeviceSums::roi_voxels() const { return four_[0].roi * four_[1].roi * four_[2].roi * four_[3].roi; }
+
+// Together they cover no more than their voxels.
+std::int64_t DeviceSums::max_windows() const {
+  return std::min<std::int64_t>(kWindowsOfAnAdd, kMaxVoxels / roi_voxels());
 }
 
 DeviceSums::Box DeviceSums::box(std::size_t axis, std::size_t index) const {
@@ -93,10 +102,9 @@ void DeviceSums::sum_weights() {
   std::array<std::size_t, 4> at{};
   const auto row = static_cast<std::int64_t>(four_[3].starts.size());
   for (;;) {
-    for (std::int64_t w = 0; w < row; w += kWindowsOfAnAdd) {
+    for (std::int64_t w = 0; w < row; w += max_windows()) {
       at[3] = static_cast<std::size_t>(w);
-      launch_add(static_cast<float*>(divisors_.get()), nullptr, 1, at, std::min<std::int64_t>(row - w, kWindowsOfAnAdd),
-                 true);
+      launch_add(static_cast<float*>(divisors_.get()), nullptr, 1, at, std::min(row - w, max_windows()), true);
     }
     std::size_t a = 2;
     for (; a > 0 && ++at[a] == four_[a].starts.size(); --a) at[a] = 0;
@@ -170,10 +178,12 @@ void DeviceSums::deliver(std::int64_t image, std::int64_t first, std::int64_t co
 
 // Planes [first, last) of an image, where they are to stay.
 void DeviceSums::finish_in_place(void* memory, std::int64_t image, std::int64_t first, std::int64_t last) {
-  const std::int64_t planes = axes_[0].crop_end - axes_[0].crop_begin;
-  const std::int64_t at = (image * image_[1] * planes + first) * crop_section_;
-  finish(static_cast<std::byte*>(memory) + byte_size(how_.dtype(channels_), at), planes * crop_section_, first,
-         last - first);
+  const std::int64_t planes = axes_[0].crop_end - axes_[0].crop_begin, at_once = kMaxVoxels / crop_section_;
+  for (; first < last; first += at_once) {
+    const std::int64_t at = (image * image_[1] * planes + first) * crop_section_;
+    finish(static_cast<std::byte*>(memory) + byte_size(how_.dtype(channels_), at), planes * crop_section_, first,
+           std::min(at_once, last - first));
+  }
 }
 
 // The same by way of the outbox.
@@ -193,7 +203,7 @@ void DeviceSums::flush(Outbox& outbox, std::int64_t image, std::int64_t end) {
                      last = std::clamp(end, axis.crop_begin, axis.crop_end) - axis.crop_begin;
   void* const memory = sink_->gpu_memory();
   if (memory == nullptr) send(outbox, image, first, last);
-  else if (first < last) finish_in_place(memory, image, first, last);
+  else finish_in_place(memory, image, first, last);
   clear(done_, end);
   done_ = end == axis.padded ? 0 : end;
 }

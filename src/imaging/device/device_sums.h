@@ -19,7 +19,8 @@ class DeviceSums {
 
   const std::vector<windows::OutputAxis>& axes() const { return axes_; }
   std::int64_t plane_bytes() const;   // of a finished plane of all channels
-  // `count` windows, kWindowsOfAnAdd at most, the first at these indices and the others behind it on the last axis.
+  std::int64_t max_windows() const;   // of an add()
+  // `count` windows, max_windows() at most, the first at these indices and the others behind it on the last axis.
   void add(const void* values, std::span<const std::size_t> at, std::int64_t count);
   // Opens the sink, for so many images.
   void open(std::shared_ptr<ImageSink> sink, std::int64_t images, std::size_t rank);
@@ -30,6 +31,7 @@ class DeviceSums {
 
  private:
   struct Box { int begin, end; };
+  std::int64_t roi_voxels() const;
   Box box(std::size_t axis, std::size_t index) const;   // of a window, what counts
   void sum_weights();
   void launch_add(float* sums, const void* values, std::int64_t channels, const std::array<std::size_t, 4>& at,

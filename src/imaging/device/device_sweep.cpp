@@ -51,6 +51,9 @@ struct DeviceSweep::Impl {
         slab(work, windows, source_, batches.max_planes(), copies.get(), *pool),
         copied(work.make_event()),
         cut(work.make_event()) {
+    // A batch that is not full is computed whole: zeros are what an index of a network bears.
+    const std::int64_t bytes = byte_size(predictor.dtype(), own.cutter.window_elements() * slab.channels());
+    work.fill(predictor.windows(), 0, predictor.batch() * bytes, computing.get());
     make_sums();
     for (std::size_t i = 0; i < kAhead; ++i) ends.push_back(work.make_event());
   }
@@ -118,7 +121,7 @@ void DeviceSweep::Impl::add(std::int64_t first, std::int64_t count) {
     const std::int64_t bytes = byte_size(output.dtype, element_count(output.window));
     for (std::int64_t w = 0; w < count;) {
       const std::int64_t window = (first + w) % batches.per_image(), row = window / group;
-      const std::int64_t some = std::min({count - w, line - window % line, std::int64_t{kWindowsOfAnAdd}});
+      const std::int64_t some = std::min({count - w, line - window % line, sums[i]->max_windows()});
       sums[i]->add(static_cast<const std::byte*>(output.memory) + w * bytes, windows::indices(own.grid, window), some);
       w += some;
       if ((window + some) % group != 0) continue;

@@ -21,6 +21,7 @@ struct WindowKernels {
 };
 
 inline constexpr unsigned kThreads = 256;
+inline constexpr std::int64_t kMaxVoxels = std::int64_t{1} << 31;   // of a launch, which counts them in 32 bits
 inline std::int64_t blocks_of(std::int64_t voxels) { return (voxels + kThreads - 1) / kThreads; }
 bool has_window_type(DType dtype);            // whether kernels read and write it
 WindowType window_type(DType dtype);

@@ -6,19 +6,12 @@
 #include <random>
 #include <set>
 
+#include "sweep/random_tensor_for_tests.h"
 #include "tenfold/error.h"
 #include "tenfold/sliding_window.h"
 
 namespace tenfold {
 namespace {
-
-Tensor random_tensor(Shape shape, unsigned seed) {
-  std::mt19937 random(seed);
-  Tensor tensor(DType::f32, std::move(shape));
-  for (std::int64_t i = 0; i < tensor.size(); ++i)
-    tensor.mutable_data<float>()[i] = static_cast<float>(random() % 2001) / 1000 - 1;
-  return tensor;
-}
 
 Shape shape_of(std::int64_t images, std::int64_t channels, const Shape& spatial) {
   Shape shape = {images, channels};

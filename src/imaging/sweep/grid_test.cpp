@@ -6,19 +6,12 @@
 #include <cstring>
 #include <random>
 
+#include "sweep/random_tensor_for_tests.h"
 #include "tenfold/error.h"
 #include "tenfold/sliding_window.h"
 
 namespace tenfold {
 namespace {
-
-Tensor random_tensor(Shape shape, unsigned seed) {
-  std::mt19937 random(seed);
-  Tensor tensor(DType::f32, std::move(shape));
-  for (std::int64_t i = 0; i < tensor.size(); ++i)
-    tensor.mutable_data<float>()[i] = static_cast<float>(random() % 2001) / 1000 - 1;
-  return tensor;
-}
 
 // `classes` channels that depend on the place in the window.
 WindowPredictor classes_by_place(std::int64_t classes) {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tenfold/sliding_window.h"
+#include "sweep/random_tensor_for_tests.h"
 #include "tenfold/error.h"
 
 namespace tenfold {
@@ -17,14 +18,6 @@ struct Case {
   SlidingWindowOptions options;
   std::int64_t images = 1, channels = 1;
 };
-
-Tensor random_tensor(Shape shape, unsigned seed) {
-  std::mt19937 random(seed);
-  Tensor tensor(DType::f32, std::move(shape));
-  for (std::int64_t i = 0; i < tensor.size(); ++i)
-    tensor.mutable_data<float>()[i] = static_cast<float>(random() % 2001) / 1000 - 1;
-  return tensor;
-}
 
 // Of each window, the first channel times a mask, for as many channels as the mask has.
 WindowPredictor mask_by(const Tensor& mask) {
