@@ -13,10 +13,10 @@ namespace {
 using cli::ServeOptions;
 
 std::string chosen_device(const ServeOptions& options) {
-  if (!options.device.empty()) {
-    if (options.device != "cpu" && !is_gpu(options.device))
-      throw Error(ErrorKind::invalid_argument, "--device takes cpu or cuda:N, not '" + options.device + "'");
-    return options.device;
+  if (!options.model.device.empty()) {
+    if (options.model.device != "cpu" && !is_gpu(options.model.device))
+      throw Error(ErrorKind::invalid_argument, "--device takes cpu or cuda:N, not '" + options.model.device + "'");
+    return options.model.device;
   }
   for (const DeviceDescription& device : devices())
     if (is_gpu(device.device)) return device.device;
@@ -52,17 +52,17 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
   check_file(path);
   ModelOptions model;
   model.path = path;
-  model.name = options.name.empty() ? std::filesystem::path(path).stem().string() : options.name;
-  model.instances = {{chosen_device(options), options.instances}};
+  model.name = options.model.name.empty() ? std::filesystem::path(path).stem().string() : options.model.name;
+  model.instances = {{chosen_device(options), options.model.instances}};
   ServedModelOptions& served = model.served;
-  served.max_batch = options.max_batch;
-  served.fallback = options.device.empty();      // a device that was named is that one, or an error
-  if (options.tune == "now") served.tune = Tune::now;
-  if (options.tune == "background") served.tune = Tune::background;
-  if (options.tune == "never") served.tune = Tune::never;
-  served.cache = open_cache(options.plan_cache_folder);
-  set_precision(served.build, options.precision);
-  served.build.threads = options.threads;
+  served.max_batch = options.model.max_batch;
+  served.fallback = options.model.device.empty();      // a device that was named is that one, or an error
+  if (options.model.tune == "now") served.tune = Tune::now;
+  if (options.model.tune == "background") served.tune = Tune::background;
+  if (options.model.tune == "never") served.tune = Tune::never;
+  served.cache = open_cache(options.model.plan_cache_folder);
+  set_precision(served.build, options.model.precision);
+  served.build.threads = options.model.threads;
   served.build.log = [](Severity severity, std::string_view line) {
     if (severity == Severity::error || severity == Severity::warning)
       std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
@@ -70,22 +70,22 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
   RuntimeOptions runtime;
   runtime.log = served.build.log;
   served.build.runtime = std::make_shared<Runtime>(runtime);
-  model.queue.preferred_rows = options.preferred;
-  model.queue.max_delay = std::chrono::microseconds(options.queue_delay_us);
-  model.queue.max_requests = static_cast<std::size_t>(options.queue_size);
-  model.queue.default_timeout = std::chrono::microseconds(options.timeout_us);
+  model.queue.preferred_rows = options.queue.preferred;
+  model.queue.max_delay = std::chrono::microseconds(options.queue.delay_us);
+  model.queue.max_requests = static_cast<std::size_t>(options.queue.size);
+  model.queue.default_timeout = std::chrono::microseconds(options.queue.timeout_us);
   return model;
 }
 
 StartRow load_model(Models& models, const ServeOptions& options, const std::string& path) {
   StartRow row;
-  row.model = options.name.empty() ? std::filesystem::path(path).stem().string() : options.name;
-  row.version = "1", row.precision = options.precision.empty() ? "tf32" : options.precision;
+  row.model = options.model.name.empty() ? std::filesystem::path(path).stem().string() : options.model.name;
+  row.version = "1", row.precision = options.model.precision.empty() ? "tf32" : options.model.precision;
   row.device = row.batch = "-";
   try {
     const auto model = std::make_shared<Model>(model_options(options, path));
     row.device = model->devices().front();
-    if (options.instances > 1) row.device += " x " + std::to_string(options.instances);
+    if (options.model.instances > 1) row.device += " x " + std::to_string(options.model.instances);
     row.batch = std::to_string(model->max_batch());
     if (!model->not_batched().empty()) row.reason = "not batched: " + model->not_batched();
     models.add(model);

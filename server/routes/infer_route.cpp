@@ -1,6 +1,6 @@
 // POST /v2/models/NAME[/versions/V]/infer
 #include "protocol/v2_message.h"
-#include "routes/router.h"
+#include "routes/v2_routes.h"
 
 namespace tenfold::server {
 namespace {

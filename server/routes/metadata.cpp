@@ -1,7 +1,7 @@
 // GET /v2, /v2/models/NAME and its configuration, as Triton's clients read them.
 #include "core/datatype.h"
 #include "protocol/json_text.h"
-#include "routes/router.h"
+#include "routes/v2_routes.h"
 #include "tenfold/version.h"
 
 namespace tenfold::server {

@@ -1,7 +1,7 @@
 // GET /metrics: Prometheus' text, with Triton's names, units and labels.
 #include <array>
 
-#include "routes/router.h"
+#include "routes/v2_routes.h"
 
 namespace tenfold::server {
 namespace {

@@ -35,99 +35,76 @@ std::vector<std::string> parts_of(std::string_view target) {
   return parts;
 }
 
-// What a path names. An action is what stands behind a model: "infer", "config"; empty: its metadata.
-struct Path {
-  std::string model, version, action;
-  bool of_model = false;
-};
-
-Path path_of(const std::vector<std::string>& parts) {
-  Path path{"", "", "", true};
-  if (parts.size() > 2) path.model = parts[2];
-  std::size_t at = 3;
-  if (parts.size() > 4 && parts[3] == "versions") path.version = parts[4], at = 5;
-  for (; at < parts.size(); ++at) path.action += (path.action.empty() ? "" : "/") + parts[at];
-  return path;
+bool fits(const std::vector<std::string>& pattern, const std::vector<std::string>& parts, RoutedRequest& request) {
+  request.path.clear();
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == "**") return true;         // and what lies below
+    if (i >= parts.size()) return false;
+    if (pattern[i].starts_with('{')) request.path[pattern[i].substr(1, pattern[i].size() - 2)] = parts[i];
+    else if (pattern[i] != parts[i]) return false;
+  }
+  return pattern.size() == parts.size();
 }
 
-// Endpoints of Triton's that this server does not have.
-void refuse_by_name(const std::string& action) {
-  for (const char* name : {"generate", "generate_stream", "trace/setting", "load", "unload"})
-    if (action == name)
-      throw RequestError(Code::unsupported, "this server has no '" + std::string(name) +
-                                                "': serve the model by Triton and libtriton_tenfold.so");
+bool has_method(const Route& route, const std::string& method) {
+  return route.method == method || route.method == "*" || (route.method == "GET" && method == "HEAD");
 }
 
-bool method_is(const HttpExchange& exchange, std::string_view allowed) {
-  const std::string& method = exchange.request().method;
-  return method == allowed || (allowed == "GET" && method == "HEAD");
-}
-
-HttpResponse wrong_method(const std::string& allowed) {
-  HttpResponse response = json_response(json_error("Method Not Allowed: send " + allowed), 405);
-  response.headers.emplace_back("Allow", allowed == "GET" ? "GET, HEAD" : allowed);
+HttpResponse wrong_method(const std::vector<std::string>& methods) {
+  std::string sent, allowed;
+  for (const std::string& method : methods) {
+    sent += (sent.empty() ? "" : " or ") + method;
+    allowed += (allowed.empty() ? "" : ", ") + method + (method == "GET" ? ", HEAD" : "");
+  }
+  HttpResponse response = json_response(json_error("Method Not Allowed: send " + sent), 405);
+  response.headers.emplace_back("Allow", allowed);
   return response;
 }
 
-HttpResponse not_found(const HttpExchange& exchange) {
-  return json_response(json_error("there is no " + exchange.request().target.substr(0, 200)), 404);
+void call(const Route& route, const RoutedRequest& request) {
+  try {
+    route.handle(request);
+  } catch (const RequestError& error) {
+    request.exchange->respond(route.error(error.code, error.what()));
+  }
 }
 
-HttpResponse health(bool ok, const char* what, const std::string& model = "") {
-  HttpResponse response = json_response("{" + (model.empty() ? "" : "\"name\":" + json_string(model) + ",") + "\"" + what +
-                                            (ok ? "\":true}" : "\":false}"), ok ? 200 : 503);
-  if (!ok) response.headers.emplace_back("Retry-After", "1");
-  return response;
-}
-
-void route_model(const std::shared_ptr<Models>& models, const Path& path, const std::shared_ptr<HttpExchange>& exchange) {
-  refuse_by_name(path.action);
-  if (path.action == "infer")
-    return method_is(*exchange, "POST") ? infer_route(models, path.model, path.version, exchange) : exchange->respond(wrong_method("POST"));
-  if (path.action != "" && path.action != "ready" && path.action != "config" && path.action != "stats")
-    return exchange->respond(not_found(*exchange));
-  if (!method_is(*exchange, "GET")) return exchange->respond(wrong_method("GET"));
-  const std::shared_ptr<Model> model = models->find(path.model, path.version);
-  if (path.action == "ready") return exchange->respond(health(models->ready(), "ready", model->name()));
-  if (path.action == "config") return exchange->respond(model_config(*model));
-  if (path.action == "stats") return exchange->respond(model_statistics({model}));
-  exchange->respond(model_metadata(*models, *model));
-}
-
-void route(const std::shared_ptr<Models>& models, const std::shared_ptr<HttpExchange>& exchange) {
+void answer(const std::vector<Route>& routes, const std::shared_ptr<HttpExchange>& exchange) {
+  RoutedRequest request{exchange, {}};
   const std::vector<std::string> parts = parts_of(exchange->request().target);
-  const auto is = [&](std::initializer_list<std::string_view> path) { return std::equal(parts.begin(), parts.end(), path.begin(),
-      path.end()); };
-  std::function<HttpResponse()> answer;
-  if (is({"v2"})) answer = server_metadata;
-  else if (is({"v2", "health", "live"})) answer = [] { return health(true, "live"); };
-  else if (is({"v2", "health", "ready"})) answer = [&] { return health(models->ready(), "ready"); };
-  else if (is({"v2", "models", "stats"})) answer = [&] { return model_statistics(models->all()); };
-  else if (is({"metrics"})) answer = [&] { return metrics(*models); };
-  if (answer) return exchange->respond(method_is(*exchange, "GET") ? answer() : wrong_method("GET"));
-  if (parts.size() >= 3 && parts[0] == "v2" && parts[1] == "models") return route_model(models, path_of(parts), exchange);
-  if (parts.size() >= 2 && parts[0] == "v2" && (parts[1] == "repository" || parts[1] == "logging" || parts[1] == "trace" ||
-                                                parts[1] == "systemsharedmemory" || parts[1] == "cudasharedmemory"))
-    throw RequestError(Code::unsupported, "this server has no /v2/" + parts[1] + ": serve the model by Triton and libtriton_tenfold.so");
-  exchange->respond(not_found(*exchange));
+  std::vector<std::string> methods;              // that the path has
+  for (const Route& route : routes) {
+    if (!fits(route.pattern, parts, request)) continue;
+    if (has_method(route, exchange->request().method)) return call(route, request);
+    if (std::find(methods.begin(), methods.end(), route.method) == methods.end()) methods.push_back(route.method);
+  }
+  if (!methods.empty()) return exchange->respond(wrong_method(methods));
+  exchange->respond(json_response(json_error("there is no " + exchange->request().target.substr(0, 200)), 404));
 }
 
-HttpHandler guarded(void (*route)(const std::shared_ptr<Models>&, const std::shared_ptr<HttpExchange>&), std::shared_ptr<Models> models) {
-  return [route, models = std::move(models)](const std::shared_ptr<HttpExchange>& exchange) {
+}  // namespace
+
+void RouteFamily::add(std::string method, std::string_view pattern, RouteHandler handle) {
+  routes_.push_back({std::move(method), parts_of(pattern), std::move(handle), error_});
+}
+
+void RouteFamily::get(std::string_view pattern, std::function<HttpResponse(const RoutedRequest&)> answer) {
+  add("GET", pattern, [answer = std::move(answer)](const RoutedRequest& request) { request.exchange->respond(answer(request)); });
+}
+
+void RouteFamily::refuse(std::string_view pattern, const std::string& message) {
+  add("*", std::string(pattern) + "/**", [message](const RoutedRequest&) { throw RequestError(Code::unsupported, message); });
+}
+
+HttpHandler Router::handler() {
+  return [routes = std::make_shared<const std::vector<Route>>(std::move(routes_))](const std::shared_ptr<HttpExchange>& exchange) {
     try {
-      route(models, exchange);
-    } catch (const RequestError& error) {
+      answer(*routes, exchange);
+    } catch (const RequestError& error) {          // a path that cannot be decoded
       exchange->respond(error_response(error.code, error.what()));
     }
   };
 }
-
-void route_metrics(const std::shared_ptr<Models>& models, const std::shared_ptr<HttpExchange>& exchange) {
-  if (parts_of(exchange->request().target) != std::vector<std::string>{"metrics"}) return exchange->respond(not_found(*exchange));
-  exchange->respond(method_is(*exchange, "GET") ? metrics(*models) : wrong_method("GET"));
-}
-
-}  // namespace
 
 int http_status(Code code) {
   switch (code) {
@@ -152,8 +129,5 @@ HttpResponse error_response(Code code, std::string_view message) {
   if (response.status == 503) response.headers.emplace_back("Retry-After", "1");
   return response;
 }
-
-HttpHandler make_router(std::shared_ptr<Models> models) { return guarded(route, std::move(models)); }
-HttpHandler make_metrics_router(std::shared_ptr<Models> models) { return guarded(route_metrics, std::move(models)); }
 
 }  // namespace tenfold::server

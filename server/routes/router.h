@@ -1,27 +1,70 @@
 // Which code answers a request, by its path and method.
+//
+//   Router router;
+//   RouteFamily v2 = router.family(error_response);
+//   v2.add("GET", "/v2/models/{model}/stats", [models](const RoutedRequest& request) { ... });
+//   server.listen(address, port, router.handler());
 #pragma once
 
-#include "core/models.h"
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/status.h"
 #include "net/http_message.h"
 
 namespace tenfold::server {
 
-// Of the port of models: /v2 and what is below it, and /metrics.
-HttpHandler make_router(std::shared_ptr<Models> models);
-// Of the port of metrics.
-HttpHandler make_metrics_router(std::shared_ptr<Models> models);
+// A request, and what stands in its path where the pattern has names in braces; decoded.
+struct RoutedRequest {
+  std::shared_ptr<HttpExchange> exchange;
+  std::map<std::string, std::string, std::less<>> path;
+  const std::string& at(std::string_view name) const { return path.find(name)->second; }
+  std::string get(std::string_view name) const {   // empty: the pattern does not have it
+    const auto found = path.find(name);
+    return found == path.end() ? "" : found->second;
+  }
+};
+using RouteHandler = std::function<void(const RoutedRequest&)>;
+// How a family of routes words an error in its responses.
+using ErrorResponse = HttpResponse (*)(Code code, std::string_view message);
+
+struct Route {
+  std::string method;
+  std::vector<std::string> pattern;              // between slashes; "{name}" is any part
+  RouteHandler handle;
+  ErrorResponse error;
+};
+
+class RouteFamily {
+ public:
+  RouteFamily(std::vector<Route>& routes, ErrorResponse error) : routes_(routes), error_(error) {}
+  // Of two patterns that fit, the first that was added is taken. A handler may throw RequestError. GET is HEAD, too.
+  void add(std::string method, std::string_view pattern, RouteHandler handle);
+  // A GET that is answered at once.
+  void get(std::string_view pattern, std::function<HttpResponse(const RoutedRequest&)> answer);
+  // Triton's endpoints that this server does not have: any method, and what lies below. Clients are told what does.
+  void refuse(std::string_view pattern, const std::string& message);
+
+ private:
+  std::vector<Route>& routes_;
+  ErrorResponse error_;
+};
+
+class Router {
+ public:
+  RouteFamily family(ErrorResponse error) { return {routes_, error}; }
+  HttpHandler handler();                         // takes the routes
+
+ private:
+  std::vector<Route> routes_;
+};
 
 int http_status(Code code);
 HttpResponse json_response(std::string json, int status = 200);
 HttpResponse error_response(Code code, std::string_view message);   // as v2 has errors
-
-// A file each. They may throw RequestError.
-HttpResponse server_metadata();
-HttpResponse model_metadata(const Models& models, const Model& model);
-HttpResponse model_config(const Model& model);
-HttpResponse model_statistics(const std::vector<std::shared_ptr<Model>>& models);
-HttpResponse metrics(const Models& models);
-void infer_route(const std::shared_ptr<Models>& models, const std::string& model, const std::string& version,
-                 const std::shared_ptr<HttpExchange>& exchange);
 
 }  // namespace tenfold::server

@@ -1,6 +1,6 @@
 // Statistics as Triton's extension has them, and what Tenfold adds under "tenfold".
 #include "protocol/json_text.h"
-#include "routes/router.h"
+#include "routes/v2_routes.h"
 
 namespace tenfold::server {
 namespace {

@@ -1,0 +1,47 @@
+// What the flags of `tenfold serve` set.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenfold::cli {
+
+struct ModelFlags {
+  std::string name, device, precision, tune, plan_cache_folder;   // empty: as the help says
+  std::int64_t max_batch = -1;                   // -1: chosen
+  int instances = 1, threads = 0;
+};
+
+struct QueueFlags {
+  std::vector<std::int64_t> preferred;
+  int size = 1024, delay_us = 0, timeout_us = 0;
+};
+
+struct HttpFlags {
+  std::string address = "127.0.0.1", metrics_address;   // an empty one: that of HTTP
+  int port = 8000, metrics_port = 8002, threads = 0, connections = 10000;
+  std::int64_t body_bytes = std::int64_t{64} << 20;
+  bool metrics = true;
+};
+
+struct GrpcFlags {
+  bool enabled = true;
+  std::string address, compression = "none";     // an empty address: that of HTTP
+  int port = -1;                                 // -1: 8001, or a free one where HTTP takes one
+};
+
+struct ShutdownFlags {
+  int delay_s = 0, timeout_s = 30;
+};
+
+struct ServeOptions {
+  bool help = false, full_help = false;
+  ModelFlags model;
+  QueueFlags queue;
+  HttpFlags http;
+  GrpcFlags grpc;
+  ShutdownFlags shutdown;
+};
+
+}  // namespace tenfold::cli

@@ -1,0 +1,24 @@
+// The flags of `tenfold serve`, a file for each group of rows. A new group: a struct in options.h, a file here, a line in
+// serve_flags.cpp.
+#pragma once
+
+#include "flags/flags.h"
+#include "serve/flags/options.h"
+
+namespace tenfold::cli {
+
+inline constexpr int kMaxPort = 65535;
+
+void add_number(Flags& flags, const std::string& name, int& target, int min, int max, const std::string& help);
+void add_choice(Flags& flags, const std::string& name, std::string& target, const std::vector<std::string>& choices,
+                const std::string& help);
+void add_bool(Flags& flags, const std::string& name, bool& target, const std::string& help);
+
+void add_model_rows(Flags& flags, ModelFlags& options);
+void add_queue_rows(Flags& flags, QueueFlags& options);
+void add_http_rows(Flags& flags, HttpFlags& options);
+void add_grpc_rows(Flags& flags, GrpcFlags& options);
+void add_shutdown_rows(Flags& flags, ShutdownFlags& options);
+void add_refused_rows(Flags& flags);
+
+}  // namespace tenfold::cli

@@ -1,0 +1,54 @@
+#include "routes/v2_routes.h"
+
+#include "protocol/json_text.h"
+
+namespace tenfold::server {
+namespace {
+
+HttpResponse health(bool ok, const char* what, const std::string& model = "") {
+  HttpResponse response = json_response("{" + (model.empty() ? "" : "\"name\":" + json_string(model) + ",") + "\"" + what +
+                                            (ok ? "\":true}" : "\":false}"), ok ? 200 : 503);
+  if (!ok) response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+void add_server_routes(RouteFamily& v2, const std::shared_ptr<Models>& models) {
+  v2.get("/v2", [](const RoutedRequest&) { return server_metadata(); });
+  v2.get("/v2/health/live", [](const RoutedRequest&) { return health(true, "live"); });
+  v2.get("/v2/health/ready", [models](const RoutedRequest&) { return health(models->ready(), "ready"); });
+  v2.get("/v2/models/stats", [models](const RoutedRequest&) { return model_statistics(models->all()); });
+}
+
+// `base` names the model, and maybe its version.
+void add_model_routes(RouteFamily& v2, const std::shared_ptr<Models>& models, const std::string& base) {
+  const auto found = [models](const RoutedRequest& request) { return models->find(request.at("model"), request.get("version")); };
+  v2.get(base, [models, found](const RoutedRequest& request) { return model_metadata(*models, *found(request)); });
+  v2.get(base + "/ready", [models, found](const RoutedRequest& request) {
+    return health(models->ready(), "ready", found(request)->name());
+  });
+  v2.get(base + "/config", [found](const RoutedRequest& request) { return model_config(*found(request)); });
+  v2.get(base + "/stats", [found](const RoutedRequest& request) { return model_statistics({found(request)}); });
+  v2.add("POST", base + "/infer", [models](const RoutedRequest& request) {
+    infer_route(models, request.at("model"), request.get("version"), request.exchange);
+  });
+  for (const std::string name : {"generate", "generate_stream", "trace/setting"})
+    v2.refuse(base + "/" + name, "this server has no '" + name + "': serve the model by Triton and libtriton_tenfold.so");
+}
+
+}  // namespace
+
+void add_v2_routes(Router& router, std::shared_ptr<Models> models) {
+  RouteFamily v2 = router.family(error_response);
+  add_server_routes(v2, models);
+  add_model_routes(v2, models, "/v2/models/{model}/versions/{version}");
+  add_model_routes(v2, models, "/v2/models/{model}");
+  for (const std::string name : {"repository", "logging", "trace", "systemsharedmemory", "cudasharedmemory"})
+    v2.refuse("/v2/" + name, "this server has no /v2/" + name + ": serve the model by Triton and libtriton_tenfold.so");
+}
+
+void add_metrics_routes(Router& router, std::shared_ptr<Models> models) {
+  RouteFamily family = router.family(error_response);
+  family.get("/metrics", [models](const RoutedRequest&) { return metrics(*models); });
+}
+
+}  // namespace tenfold::server

@@ -1,0 +1,21 @@
+// The v2 protocol over HTTP: health, metadata, inference, statistics; and /metrics.
+#pragma once
+
+#include "core/models.h"
+#include "routes/router.h"
+
+namespace tenfold::server {
+
+void add_v2_routes(Router& router, std::shared_ptr<Models> models);
+void add_metrics_routes(Router& router, std::shared_ptr<Models> models);
+
+// A file each. They may throw RequestError.
+HttpResponse server_metadata();
+HttpResponse model_metadata(const Models& models, const Model& model);
+HttpResponse model_config(const Model& model);
+HttpResponse model_statistics(const std::vector<std::shared_ptr<Model>>& models);
+HttpResponse metrics(const Models& models);
+void infer_route(const std::shared_ptr<Models>& models, const std::string& model, const std::string& version,
+                 const std::shared_ptr<HttpExchange>& exchange);
+
+}  // namespace tenfold::server
