@@ -104,9 +104,10 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
       throw;
     }
     const std::chrono::microseconds timeout = request.timeout;
+    const auto priority = static_cast<std::uint32_t>(request.priority);
     // `answered` stays here until nothing can be thrown any more but by submit(), which then has not finished the request.
     const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), answered);
-    model->queue().submit(queued, timeout);
+    model->queue().submit(queued, timeout, priority);
     return queued;
   } catch (const RequestError& error) {
     refused.status = {error.code, error.what()};

@@ -32,6 +32,7 @@ struct InferRequest {
   std::vector<InferInput> inputs;
   std::vector<std::string> outputs;                 // empty: all. Each once
   std::chrono::microseconds timeout{0};             // of waiting in the queue; 0: the model's
+  std::uint64_t priority = 0;                       // a level of the queue; 0: the default one
   std::vector<std::shared_ptr<const void>> memory;  // what the pieces point into
 };
 
