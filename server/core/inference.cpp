@@ -2,7 +2,6 @@
 #include "core/inference.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -43,7 +42,8 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   }
 
   std::span<const RequestInput> inputs() const override { return inputs_; }
-  bool cancelled() const override { return gone_; }
+  bool cancelled() const override { return gone_.cancelled(); }
+  CancelToken cancel_token() const override { return gone_; }
   bool requests_output(int output) const override { return places_[static_cast<std::size_t>(output)] >= 0; }
   void* output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) override {
     InferOutput& made = describe(output, shape);
@@ -61,7 +61,7 @@ class QueuedRequest final : public ServedRequest, public InferCall {
     std::exchange(answered_, nullptr)(std::move(answer_));
   }
   void cancel() noexcept override {
-    gone_ = true;
+    gone_.cancel();
     if (const std::shared_ptr<Model> model = model_.lock()) model->queue().cancel(*this);
   }
 
@@ -81,7 +81,7 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   std::vector<int> places_;                      // by binding: of the answer's outputs; -1: it is not requested
   InferAnswer answer_;
   std::function<void(InferAnswer)> answered_;
-  std::atomic<bool> gone_ = false;
+  const CancelToken gone_ = CancelToken::create();   // tripped when the client has left
 };
 
 std::uint32_t length_at(const std::string& bytes, std::size_t at) {
