@@ -36,9 +36,9 @@ struct InferRequest {
   std::vector<std::shared_ptr<const void>> memory;  // what the pieces point into
 };
 
-// Bytes of an output, which are not zeroed before they are written.
+// Bytes of an output, which are not zeroed before they are written. Once there they do not change: the cache of responses has them, too.
 struct OutputBytes {
-  std::unique_ptr<std::byte[]> data;
+  std::shared_ptr<const std::byte[]> data;
   std::size_t size = 0;
 };
 struct InferOutput {

@@ -79,6 +79,7 @@ struct QueueStatistics {
   std::uint64_t cancelled = 0;
   DurationSum success, failure;                  // from submit() to finish(); failure: of whatever kind
   DurationSum queue, compute_input, compute_infer, compute_output;   // of requests that succeeded
+  DurationSum cache_hit, cache_miss;             // of note_cache_hit(), note_cache_miss(): how long they looked
   std::uint64_t inferences = 0, executions = 0;  // rows and runs that succeeded
   std::map<std::int64_t, BatchSizeStatistics> batches;   // by rows
   std::array<std::uint64_t, kBatchClosedReasons> closed{};   // by BatchClosed
@@ -101,6 +102,10 @@ class TENFOLD_API RequestQueue {
   void submit(std::shared_ptr<ServedRequest> request, std::chrono::microseconds timeout = {}, std::uint32_t priority = 0);
   // Ends the request if it still waits: RequestOutcome::ended_by is `cancel`. Whether it did.
   bool cancel(const ServedRequest& request) noexcept;
+  // The caller has answered a request by itself, out of a cache: it was received at `arrival` and succeeds now. It looked from `start` on.
+  void note_cache_hit(std::chrono::steady_clock::time_point arrival, std::chrono::steady_clock::time_point start) noexcept;
+  // The caller has looked into a cache for so long, in vain.
+  void note_cache_miss(std::chrono::nanoseconds looked) noexcept;
   // Refuses new requests, and returns when those accepted have finished.
   void stop() noexcept;
   QueueStatistics statistics() const;

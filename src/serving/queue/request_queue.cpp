@@ -108,6 +108,11 @@ bool RequestQueue::cancel(const ServedRequest& request) noexcept {
   return found != nullptr;
 }
 
+void RequestQueue::note_cache_hit(Clock::time_point arrival, Clock::time_point start) noexcept {
+  impl_->recorder.cache_hit(arrival, start);
+}
+void RequestQueue::note_cache_miss(std::chrono::nanoseconds looked) noexcept { impl_->recorder.cache_miss(looked); }
+
 void RequestQueue::stop() noexcept {
   const std::lock_guard joining(impl_->stop_mutex);
   {
