@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "tenfold/serving/duration_histogram.h"
 #include "tenfold/serving/served_model.h"
 
 namespace tenfold {
@@ -26,6 +27,7 @@ struct QueueOptions {
   std::chrono::microseconds max_delay{0};        // how long the oldest request of a batch may wait for others; 0: not at all
   std::size_t max_requests = 1024;               // that wait; one more is refused. 0: any number
   std::chrono::microseconds default_timeout{0};  // of waiting, for requests that have none of their own; 0: no limit
+  DurationBounds histogram_bounds;               // of QueueStatistics::histograms
 };
 
 // Why a batch took no more requests.
@@ -53,15 +55,18 @@ struct QueueStatistics {
   std::uint64_t cancelled = 0;
   DurationSum success, failure;                  // from submit() to finish(); failure: of whatever kind
   DurationSum queue, compute_input, compute_infer, compute_output;   // of requests that succeeded
+  RequestHistograms histograms;
   std::uint64_t inferences = 0, executions = 0;  // rows and runs that succeeded
   std::map<std::int64_t, BatchSizeStatistics> batches;   // by rows
   std::array<std::uint64_t, kBatchClosedReasons> closed{};   // by BatchClosed
   std::uint64_t waiting = 0;                     // now
+  std::int64_t memory_bytes = 0;                 // that the instances held after their last runs
   std::chrono::system_clock::time_point last_inference{};
 };
 
 class TENFOLD_API RequestQueue {
  public:
+  // Throws invalid_argument for bounds of histograms that do not rise, or are not above 0.
   RequestQueue(std::vector<std::unique_ptr<ServedInstance>> instances, QueueOptions options);
   ~RequestQueue();                               // stop()
   RequestQueue(const RequestQueue&) = delete;

@@ -2,6 +2,7 @@
 #include "tenfold/serving/request_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "queue/impl.h"
 
@@ -50,7 +51,7 @@ void Entry::refuse(EndedBy why) noexcept {
 }
 
 RequestQueue::Impl::Impl(std::vector<std::unique_ptr<ServedInstance>> given, QueueOptions given_options)
-    : options(std::move(given_options)), instances(std::move(given)) {
+    : options(std::move(given_options)), recorder(options.histogram_bounds), instances(std::move(given)) {
   for (const auto& instance : instances) threads.emplace_back([this, &instance] { serve(*instance); });
   threads.emplace_back([this] { watch_deadlines(); });
 }
@@ -76,7 +77,11 @@ Entries RequestQueue::Impl::next_batch() {
 
 void RequestQueue::Impl::serve(ServedInstance& instance) {
   Clock::time_point last_run;
+  std::int64_t memory = 0;
   while (true) {
+    // In this thread, for contexts come and go with runs.
+    const std::int64_t now = instance.memory_bytes();
+    memory_bytes += now - std::exchange(memory, now);
     const Entries batch = next_batch();
     if (batch.empty()) return;
     std::vector<ServedRequest*> requests;
@@ -118,19 +123,21 @@ void RequestQueue::submit(std::shared_ptr<ServedRequest> request, std::chrono::m
     timeout = options.default_timeout;
   auto entry = std::make_unique<Entry>(std::move(request), impl_->recorder, options.max_batch > 0);
   if (timeout.count() > 0) entry->deadline = entry->arrival + timeout;
-  impl_->recorder.received();
   EndedBy refused = EndedBy::run;
   {
     const std::lock_guard lock(impl_->mutex);
     if (impl_->stopping) refused = EndedBy::stop;
     else if (options.max_requests > 0 && impl_->waiting.size() >= options.max_requests) refused = EndedBy::full_queue;
     if (refused == EndedBy::run) {
-      impl_->waiting.push_back(std::move(entry));
+      impl_->waiting.push_back(std::move(entry));   // if this throws, the request was not received
+      impl_->recorder.received();
       impl_->arrived.notify_one();
       if (timeout.count() > 0) impl_->deadlines_changed.notify_one();
     }
   }
-  if (refused != EndedBy::run) entry->refuse(refused);
+  if (refused == EndedBy::run) return;
+  impl_->recorder.received();
+  entry->refuse(refused);
 }
 
 bool RequestQueue::cancel(const ServedRequest& request) noexcept {
@@ -167,6 +174,7 @@ void RequestQueue::stop() noexcept {
 
 QueueStatistics RequestQueue::statistics() const {
   QueueStatistics statistics = impl_->recorder.get();
+  statistics.memory_bytes = impl_->memory_bytes;
   const std::lock_guard lock(impl_->mutex);
   statistics.waiting = impl_->waiting.size();
   return statistics;
