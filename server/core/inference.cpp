@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "core/checks.h"
+#include "observe/log.h"
+#include "observe/request_counts.h"
 
 namespace tenfold::server {
 namespace {
@@ -22,11 +24,29 @@ Status status_of(const RequestOutcome& outcome) {
   }
 }
 
+// To traces and logs.
+void report_end(std::unique_ptr<RequestTrace> trace, const Status& status, const std::string& model, const std::string& version,
+              const std::string& id) noexcept {
+  try {
+    if (logs_verbose(1))
+      log_verbose(1, "model '" + model + "', version " + version + ", request '" + id + "': " + (status ? "ok" : status.message));
+    if (!trace) return;
+    trace->id = id;
+    if (!status) trace->error = status.message;
+  } catch (const std::bad_alloc&) {              // the request is answered all the same
+  }
+  if (!trace) return;
+  trace->end = std::chrono::steady_clock::now();
+  tracer().end(std::move(trace));
+}
+
 class QueuedRequest final : public ServedRequest, public InferCall {
  public:
   // It must not keep the model: its queue, in whose threads a request may end, would wait for itself.
-  QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::function<void(InferAnswer)> answered)
-      : model_(model), served_(model->shared_served()), request_(std::move(request)), answered_(std::move(answered)) {
+  QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::unique_ptr<RequestTrace> trace,
+                std::function<void(InferAnswer)> answered)
+      : model_(model), served_(model->shared_served()), request_(std::move(request)), answered_(std::move(answered)),
+        trace_(std::move(trace)) {
     answer_.model = model->name(), answer_.version = model->version(), answer_.id = request_.id;
     for (const InferInput& input : request_.inputs)
       inputs_.push_back({input.name, input.dtype, input.shape, input.pieces, input.dtype == DType::string ? &input.strings : nullptr});
@@ -56,7 +76,12 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   }
   void finish(const RequestOutcome& outcome) noexcept override {
     answer_.status = status_of(outcome);
-    if (!answer_.status) answer_.outputs.clear();
+    if (!answer_.status) {
+      answer_.outputs.clear();
+      if (const std::shared_ptr<Model> model = model_.lock()) model->errors().add(answer_.status.message);
+    }
+    if (outcome.run && trace_) trace_->run = *outcome.run;
+    report_end(std::move(trace_), answer_.status, answer_.model, answer_.version, answer_.id);
     // What is called may hold this request, so it is let go.
     std::exchange(answered_, nullptr)(std::move(answer_));
   }
@@ -81,6 +106,7 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   std::vector<int> places_;                      // by binding: of the answer's outputs; -1: it is not requested
   InferAnswer answer_;
   std::function<void(InferAnswer)> answered_;
+  std::unique_ptr<RequestTrace> trace_;          // null: it is not traced
   std::atomic<bool> gone_ = false;
 };
 
@@ -92,20 +118,30 @@ std::uint32_t length_at(const std::string& bytes, std::size_t at) {
 
 }  // namespace
 
+std::shared_ptr<Model> model_of_request(const Models& models, const std::string& name, const std::string& version) {
+  if (!models.ready()) {
+    request_counts().count(Unassigned::not_ready);
+    throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
+  }
+  try {
+    return models.find(name, version);
+  } catch (...) {
+    request_counts().count(Unassigned::unknown_model);
+    throw;
+  }
+}
+
 std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std::function<void(InferAnswer)> answered) noexcept {
   InferAnswer refused;
+  std::shared_ptr<Model> model;
+  refused.id = request.id;
   try {
-    if (!models.ready()) throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
-    const std::shared_ptr<Model> model = models.find(request.model, request.version);
-    try {
-      check_request(*model, request);
-    } catch (const RequestError&) {
-      model->count_refused();
-      throw;
-    }
+    model = model_of_request(models, request.model, request.version);
+    check_request(*model, request);
     const std::chrono::microseconds timeout = request.timeout;
+    std::unique_ptr<RequestTrace> trace = tracer().begin(request.origin, model->name(), model->version());
     // `answered` stays here until nothing can be thrown any more but by submit(), which then has not finished the request.
-    const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), answered);
+    const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), std::move(trace), answered);
     model->queue().submit(queued, timeout);
     return queued;
   } catch (const RequestError& error) {
@@ -115,7 +151,11 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
   } catch (const std::exception& error) {
     refused.status = {Code::internal, error.what()};
   }
-  refused.id = request.id;
+  if (model) {
+    model->count_refused(refused.status.message);
+    auto trace = tracer().begin(request.origin, model->name(), model->version());
+    report_end(std::move(trace), refused.status, model->name(), model->version(), refused.id);
+  }
   answered(std::move(refused));
   return nullptr;
 }

@@ -8,9 +8,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/status.h"
+#include "observe/last_errors.h"
 #include "tenfold/serving/request_queue.h"
 #include "tenfold/serving/served_model.h"
 
@@ -43,7 +45,8 @@ class Model {
   const std::vector<std::string>& devices() const { return devices_; }   // of its instances
   // Requests that were refused before they came to the queue.
   std::uint64_t refused() const { return refused_; }
-  void count_refused() { ++refused_; }
+  void count_refused(std::string_view why = {}) { ++refused_, errors_.add(why); }
+  LastErrors& errors() const { return errors_; }
   RequestQueue& queue() { return *queue_; }
   const RequestQueue& queue() const { return *queue_; }
 
@@ -53,6 +56,7 @@ class Model {
   std::shared_ptr<ServedModel> served_;
   std::vector<std::string> devices_;
   std::atomic<std::uint64_t> refused_ = 0;
+  mutable LastErrors errors_;
   std::unique_ptr<RequestQueue> queue_;
 };
 

@@ -50,8 +50,8 @@ template void PrometheusText::line(std::string_view, std::string_view, std::stri
 template void PrometheusText::line(std::string_view, std::string_view, std::string_view, std::string_view, double);
 
 const std::vector<std::string>& PrometheusText::bound_labels(const std::vector<double>& bounds_us, double unit) {
-  if (labelled_unit_ == unit && labelled_bounds_ == bounds_us) return bound_labels_;
-  labelled_unit_ = unit, labelled_bounds_ = bounds_us;
+  if (labeled_unit_ == unit && labeled_bounds_ == bounds_us) return bound_labels_;
+  labeled_unit_ = unit, labeled_bounds_ = bounds_us;
   bound_labels_.clear();
   // Divided where it can be: 50 * 1e-6 is 0.000049999999999999996.
   for (const double bound : bounds_us)

@@ -29,8 +29,8 @@ class PrometheusText {
   const std::vector<std::string>& bound_labels(const std::vector<double>& bounds_us, double unit);
 
   std::string out_;
-  std::vector<double> labelled_bounds_;  // those of `bound_labels_`: most histograms have the same
-  double labelled_unit_ = 0;
+  std::vector<double> labeled_bounds_;  // those of `bound_labels_`: most histograms have the same
+  double labeled_unit_ = 0;
   std::vector<std::string> bound_labels_;
 };
 

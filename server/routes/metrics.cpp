@@ -1,8 +1,9 @@
 // GET /metrics: Prometheus' text, with Triton's names, units and labels, and what Tenfold adds under `tenfold_`.
 #include <array>
 
+#include "observe/metrics_options.h"
 #include "observe/prometheus_text.h"
-#include "routes/metrics_sample.h"
+#include "routes/metrics_parts.h"
 #include "routes/v2_routes.h"
 
 namespace tenfold::server {
@@ -111,17 +112,23 @@ std::vector<SampledModel> sample_models(const Models& models) {
   return sampled;
 }
 
-HttpResponse metrics(const Models& models) {
-  const std::vector<SampledModel> sampled = sample_models(models);
+std::string metrics_text(const std::vector<SampledModel>& models) {
   PrometheusText text;
-  for (const Family& family : kTriton) add(text, sampled, family);
-  add_failures(text, sampled);
-  add_received(text, sampled);
-  add_closed(text, sampled);
-  add_histograms(text, sampled);
-  add(text, sampled, kMemory);
+  for (const Family& family : kTriton) add(text, models, family);
+  add_failures(text, models);
+  add_received(text, models);
+  add_closed(text, models);
+  add_histograms(text, models);
+  add(text, models, kMemory);
+  if (metrics_options().summaries) add_summaries(text, models);
+  if (metrics_options().tei) add_tei_metrics(text, models);
+  add_server_metrics(text);
+  return text.take();
+}
+
+HttpResponse metrics(const Models& models) {
   HttpResponse response{200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, {}};
-  response.body.push_back(body_part(text.take()));
+  response.body.push_back(body_part(metrics_text(sample_models(models))));
   return response;
 }
 
