@@ -8,9 +8,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/status.h"
+#include "observe/last_errors.h"
 #include "tenfold/serving/request_queue.h"
 #include "tenfold/serving/served_model.h"
 
@@ -47,7 +49,8 @@ class Model {
   std::uint64_t load_number() const { return load_number_; }   // of no other model since the process began
   // Requests that were refused before they came to the queue.
   std::uint64_t refused() const { return refused_; }
-  void count_refused() { ++refused_; }
+  void count_refused(std::string_view why = {}) { ++refused_, errors_.add(why); }
+  LastErrors& errors() const { return errors_; }
   RequestQueue& queue() { return *queue_; }
   const RequestQueue& queue() const { return *queue_; }
 
@@ -59,6 +62,7 @@ class Model {
   static inline std::atomic<std::uint64_t> loads_ = 0;
   const std::uint64_t load_number_ = ++loads_;
   std::atomic<std::uint64_t> refused_ = 0;
+  mutable LastErrors errors_;
   std::unique_ptr<RequestQueue> queue_;
 };
 

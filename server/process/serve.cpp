@@ -1,15 +1,16 @@
 #include "process/serve.h"
 
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <thread>
 
 #include "config/model_options.h"
+#include "config/observe_options.h"
 #include "config/start_table.h"
 #include "core/response_cache.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
+#include "observe/log.h"
 #include "routes/v2_routes.h"
 #include "tenfold/error.h"
 
@@ -110,6 +111,7 @@ HttpPorts listen(HttpServer& http, const std::shared_ptr<Models>& models, const 
 
 int serve(const ServeOptions& options, const std::string& path) {
   const sigset_t signals = block_stop_signals();
+  const Observing observing(options.observe);
   const auto models = std::make_shared<Models>();
   if (options.memory.cache_bytes > 0)
     models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
@@ -131,18 +133,17 @@ int serve(const ServeOptions& options, const std::string& path) {
     loading = false;
     watcher.join();
   }
-  std::fputs(start_table({row}).c_str(), stderr);
+  log_table(start_table({row}));
   if (!row.ready) return 1;
   models->set_ready(true);
   if (grpc) grpc->ready_changed();
-  std::fprintf(stderr, "ready on http://%s:%u%s\n", shown_address(options.http.address).c_str(), ports.models, others.c_str());
+  log_info("ready on http://" + shown_address(options.http.address) + ":" + std::to_string(ports.models) + others);
   wait_for(signals);
   static std::atomic<bool> watching = true;
   std::thread(exit_at_signal, signals, std::cref(watching)).detach();
-  std::fputs("stopping: accepted requests are answered\n", stderr);
+  log_info("stopping: accepted requests are answered");
   if (drain(*models, http, grpc.get(), options)) return 0;
-  std::fputs("stopped before all accepted requests were answered: --exit-timeout-secs passed\n", stderr);
-  std::fflush(stderr);
+  log_error("stopped before all accepted requests were answered: --exit-timeout-secs passed");
   std::_Exit(1);
 }
 

@@ -131,7 +131,8 @@ void add_server(Services& services, const std::shared_ptr<Models>& models) {
   services[kService + "ServerMetadata"] = of_models<ServerMetadataRequest, ServerMetadataResponse>([](const auto&, auto& response) {
     response.set_name("tenfold");
     response.set_version(std::string(version()));
-    for (const char* extension : {"model_configuration", "statistics", "parameters"}) response.add_extensions(extension);
+    for (const char* extension : {"model_configuration", "statistics", "parameters", "trace", "logging"})
+      response.add_extensions(extension);
   });
   services[kService + "RepositoryIndex"] =
       of_models<RepositoryIndexRequest, RepositoryIndexResponse>([models](const auto&, auto& response) {

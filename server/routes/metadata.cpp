@@ -67,7 +67,8 @@ std::string instance_groups(const Model& model) {
 
 HttpResponse server_metadata() {
   return json_response("{\"name\":\"tenfold\",\"version\":" + json_string(version()) +
-                       ",\"extensions\":[\"binary_tensor_data\",\"model_configuration\",\"statistics\",\"parameters\"]}");
+                       ",\"extensions\":[\"binary_tensor_data\",\"model_configuration\",\"statistics\",\"parameters\","
+                       "\"trace\",\"logging\"]}");
 }
 
 HttpResponse model_metadata(const Models& models, const Model& model) {

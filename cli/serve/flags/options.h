@@ -40,6 +40,17 @@ struct ShutdownFlags {
   int delay_s = 0, timeout_s = 30;
 };
 
+// NAME=VALUE; the section is empty where none is named.
+struct Setting {
+  std::string section, name, value;
+};
+struct ObserveFlags {
+  std::string log_format = "default", log_file;
+  bool log_info = true, log_warning = true, log_error = true, gpu_metrics = true, cpu_metrics = true;
+  int log_verbose = 0, metrics_interval_ms = 2000;
+  std::vector<Setting> trace, metrics;
+};
+
 struct ServeOptions {
   bool help = false, full_help = false;
   ModelFlags model;
@@ -48,6 +59,7 @@ struct ServeOptions {
   GrpcFlags grpc;
   MemoryFlags memory;
   ShutdownFlags shutdown;
+  ObserveFlags observe;
 };
 
 }  // namespace tenfold::cli

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "tenfold/serving/duration_histogram.h"
 #include "tenfold/serving/served_model.h"
 
 namespace tenfold {
@@ -51,6 +52,7 @@ struct QueueOptions {
   std::map<std::uint32_t, QueuePolicy> level_policies;
   // Runs finish their requests in the order of arrival, also where several instances run. One that ends before a run ends at once.
   bool preserve_ordering = false;
+  DurationBounds histogram_bounds;               // of QueueStatistics::histograms
 };
 
 // Why a batch took no more requests.
@@ -80,16 +82,19 @@ struct QueueStatistics {
   DurationSum success, failure;                  // from submit() to finish(); failure: of whatever kind
   DurationSum queue, compute_input, compute_infer, compute_output;   // of requests that succeeded
   DurationSum cache_hit, cache_miss;             // of note_cache_hit(), note_cache_miss(): how long they looked
+  RequestHistograms histograms;
   std::uint64_t inferences = 0, executions = 0;  // rows and runs that succeeded
   std::map<std::int64_t, BatchSizeStatistics> batches;   // by rows
   std::array<std::uint64_t, kBatchClosedReasons> closed{};   // by BatchClosed
   std::uint64_t waiting = 0;                     // now
+  std::int64_t memory_bytes = 0;                 // that the instances held after their last runs
   std::chrono::system_clock::time_point last_inference{};
 };
 
 class TENFOLD_API RequestQueue {
  public:
-  // Throws invalid_argument for a default priority, or a level with a policy, that is none of the levels.
+  // Throws invalid_argument for a default priority, or a level with a policy, that is none of the levels, and for bounds of histograms
+  // that do not rise, or are not above 0.
   RequestQueue(std::vector<std::unique_ptr<ServedInstance>> instances, QueueOptions options);
   ~RequestQueue();                               // stop()
   RequestQueue(const RequestQueue&) = delete;

@@ -1,6 +1,7 @@
 // The state of a RequestQueue: what waits, and the threads that take it.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,7 @@ struct RequestQueue::Impl {
   const QueueOptions options;
   serving_queue::Recorder recorder;
   serving_queue::Order order;
+  std::atomic<std::int64_t> memory_bytes = 0;    // of all instances
   std::vector<std::unique_ptr<ServedInstance>> instances;
   std::mutex mutex;                              // of what follows
   std::condition_variable arrived, deadlines_changed;
