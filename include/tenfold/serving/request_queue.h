@@ -22,6 +22,9 @@ namespace tenfold {
 
 struct QueueOptions {
   std::int64_t max_batch = 0;                    // that of the model; 0: each request is a run of its own
+  // Of all requests in a batch, by ServedRequest::tokens(); one that has more by itself runs alone. Shorter requests overtake those that a
+  // batch has no room for, but each is overtaken by two batches at most. 0: any number
+  std::int64_t max_tokens = 0;
   std::vector<std::int64_t> preferred_rows;      // batches of these sizes do not wait for more requests
   std::chrono::microseconds max_delay{0};        // how long the oldest request of a batch may wait for others; 0: not at all
   std::size_t max_requests = 1024;               // that wait; one more is refused. 0: any number
@@ -35,8 +38,9 @@ enum class BatchClosed : std::uint8_t {
   delay,                                         // the oldest request had waited for as long as it may
   idle,                                          // no other request waited
   shape,                                         // requests that wait have other shapes
+  tokens,                                        // the most tokens, or those that wait do not fit into what is left of them
 };
-inline constexpr std::size_t kBatchClosedReasons = 5;
+inline constexpr std::size_t kBatchClosedReasons = 6;
 TENFOLD_API std::string_view name(BatchClosed reason);
 
 struct DurationSum {

@@ -48,6 +48,8 @@ class TENFOLD_API ServedRequest {
   virtual std::span<const RequestInput> inputs() const = 0;   // their memory stays until finish()
   virtual bool cancelled() const { return false; }            // nobody waits for the answer any more: it is not run
   virtual bool requests_output(int) const { return true; }    // whether it wants the output, an index among bindings
+  // What it takes of a batch's QueueOptions::max_tokens: tokens of its texts. Requests with tokens share a batch whatever their shapes.
+  virtual std::int64_t tokens() const { return 0; }
   // Gives memory of the host for `bytes` of an output, which are written before finish(). It is called once for an
   // output, at most. An Error that it throws ends this request alone.
   virtual void* output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) = 0;

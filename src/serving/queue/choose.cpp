@@ -6,6 +6,8 @@
 namespace tenfold::serving_queue {
 namespace {
 
+constexpr int kMaxOvertaken = 2;
+
 bool same_but_for_rows(const RequestInput& a, const RequestInput& b) {
   return a.name == b.name && a.dtype == b.dtype && a.shape.size() == b.shape.size() &&
          (a.shape.empty() || std::equal(a.shape.begin() + 1, a.shape.end(), b.shape.begin() + 1));
@@ -14,6 +16,7 @@ bool same_but_for_rows(const RequestInput& a, const RequestInput& b) {
 }  // namespace
 
 bool Entry::fits(const Entry& other) const {
+  if (tokens > 0 && other.tokens > 0) return true;
   const auto a = inputs(), b = other.inputs();
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_but_for_rows);
 }
@@ -21,30 +24,40 @@ bool Entry::fits(const Entry& other) const {
 Choice choose(const std::deque<std::unique_ptr<Entry>>& waiting, const QueueOptions& options, Clock::time_point now, bool stopping) {
   Choice choice;
   const Entry& oldest = *waiting.front();
-  std::int64_t rows = oldest.rows;
+  std::int64_t rows = oldest.rows, tokens = oldest.tokens;
   choice.members = {0};
   choice.until = oldest.arrival + options.max_delay;
   bool full = rows >= options.max_batch, other_shape = false;
+  std::vector<std::size_t> too_long;
+  const auto tokens_used = [&] { return options.max_tokens > 0 && tokens >= options.max_tokens; };
+  bool no_tokens = tokens_used();
   std::size_t preferred = 0;   // how many of the members have a preferred size together
   const auto note_preferred = [&] {
     if (std::find(options.preferred_rows.begin(), options.preferred_rows.end(), rows) != options.preferred_rows.end())
       preferred = choice.members.size();
   };
   note_preferred();
-  for (std::size_t i = 1; i < waiting.size() && !full; ++i) {
-    if (!waiting[i]->fits(oldest)) {
+  for (std::size_t i = 1; i < waiting.size() && !full && !no_tokens; ++i) {
+    if (options.max_tokens > 0 && tokens + waiting[i]->tokens > options.max_tokens) {
+      too_long.push_back(i);
+      no_tokens = waiting[i]->overtaken >= kMaxOvertaken;   // those behind it wait with it
+    } else if (!waiting[i]->fits(oldest)) {
       other_shape = true;
     } else if (rows + waiting[i]->rows > options.max_batch) {
       full = true;   // a smaller one behind it does not overtake it
     } else {
-      rows += waiting[i]->rows;
+      rows += waiting[i]->rows, tokens += waiting[i]->tokens;
       choice.members.push_back(i);
-      full = rows == options.max_batch;
+      full = rows == options.max_batch, no_tokens = tokens_used();
       note_preferred();
     }
   }
+  for (const std::size_t i : too_long)
+    if (i < choice.members.back()) choice.overtaken.push_back(i);
   if (full) {
     choice.closed = BatchClosed::full;
+  } else if (no_tokens || !too_long.empty()) {
+    choice.closed = BatchClosed::tokens;
   } else if (preferred > 0) {
     choice.members.resize(preferred);
     choice.closed = BatchClosed::preferred;

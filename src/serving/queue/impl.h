@@ -29,9 +29,10 @@ class Entry final : public ServedRequest {
 
   bool is(const ServedRequest& request) const { return request_.get() == &request; }
   bool fits(const Entry& other) const;           // whether both can be in one batch
-  const std::int64_t rows;
+  const std::int64_t rows, tokens;
   const Clock::time_point arrival;
   Clock::time_point deadline = Clock::time_point::max();
+  int overtaken = 0;                             // by how many batches, for which it had too many tokens
 
  private:
   std::shared_ptr<ServedRequest> request_;
@@ -42,7 +43,7 @@ using Entries = std::vector<std::unique_ptr<Entry>>;
 
 // What a free instance is to do with those that wait.
 struct Choice {
-  std::vector<std::size_t> members;              // places in the queue, rising
+  std::vector<std::size_t> members, overtaken;   // places in the queue, rising
   std::optional<BatchClosed> closed;             // not set: wait for more, until `until`
   Clock::time_point until;
 };

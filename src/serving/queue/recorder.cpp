@@ -63,7 +63,7 @@ QueueStatistics Recorder::get() const {
 }
 
 std::string_view name(BatchClosed reason) {
-  constexpr std::string_view kNames[] = {"full", "preferred", "delay", "idle", "shape"};
+  constexpr std::string_view kNames[] = {"full", "preferred", "delay", "idle", "shape", "tokens"};
   static_assert(std::size(kNames) == kBatchClosedReasons);
   return kNames[static_cast<std::size_t>(reason)];
 }

@@ -28,7 +28,7 @@ std::int64_t rows_of(const ServedRequest& request, bool batched) {
 }  // namespace
 
 Entry::Entry(std::shared_ptr<ServedRequest> request, Recorder& recorder, bool batched)
-    : rows(rows_of(*request, batched)), arrival(Clock::now()), request_(std::move(request)), recorder_(recorder) {}
+    : rows(rows_of(*request, batched)), tokens(request->tokens()), arrival(Clock::now()), request_(std::move(request)), recorder_(recorder) {}
 
 void* Entry::output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) {
   return request_->output_memory(output, shape, bytes);
@@ -66,6 +66,7 @@ Entries RequestQueue::Impl::next_batch() {
       continue;
     }
     recorder.closed(*choice.closed);
+    for (const std::size_t place : choice.overtaken) ++waiting[place]->overtaken;
     Entries batch;
     for (const std::size_t place : choice.members) batch.push_back(std::move(waiting[place]));
     std::erase(waiting, nullptr);
