@@ -16,7 +16,7 @@ bool same_but_for_rows(const RequestInput& a, const RequestInput& b) {
 }  // namespace
 
 bool Entry::fits(const Entry& other) const {
-  if (tokens > 0 && other.tokens > 0) return true;
+  if (token_count > 0 && other.token_count > 0) return true;
   const auto a = inputs(), b = other.inputs();
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_but_for_rows);
 }
@@ -24,7 +24,7 @@ bool Entry::fits(const Entry& other) const {
 Choice choose(const std::deque<std::unique_ptr<Entry>>& waiting, const QueueOptions& options, Clock::time_point now, bool stopping) {
   Choice choice;
   const Entry& oldest = *waiting.front();
-  std::int64_t rows = oldest.rows, tokens = oldest.tokens;
+  std::int64_t rows = oldest.rows, tokens = oldest.token_count;
   choice.members = {0};
   choice.until = oldest.arrival + options.max_delay;
   bool full = rows >= options.max_batch, other_shape = false;
@@ -38,7 +38,7 @@ Choice choose(const std::deque<std::unique_ptr<Entry>>& waiting, const QueueOpti
   };
   note_preferred();
   for (std::size_t i = 1; i < waiting.size() && !full && !no_tokens; ++i) {
-    if (options.max_tokens > 0 && tokens + waiting[i]->tokens > options.max_tokens) {
+    if (options.max_tokens > 0 && tokens + waiting[i]->token_count > options.max_tokens) {
       too_long.push_back(i);
       no_tokens = waiting[i]->overtaken >= kMaxOvertaken;   // those behind it wait with it
     } else if (!waiting[i]->fits(oldest)) {
@@ -46,7 +46,7 @@ Choice choose(const std::deque<std::unique_ptr<Entry>>& waiting, const QueueOpti
     } else if (rows + waiting[i]->rows > options.max_batch) {
       full = true;   // a smaller one behind it does not overtake it
     } else {
-      rows += waiting[i]->rows, tokens += waiting[i]->tokens;
+      rows += waiting[i]->rows, tokens += waiting[i]->token_count;
       choice.members.push_back(i);
       full = rows == options.max_batch, no_tokens = tokens_used();
       note_preferred();

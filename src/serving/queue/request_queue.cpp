@@ -28,7 +28,8 @@ std::int64_t rows_of(const ServedRequest& request, bool batched) {
 }  // namespace
 
 Entry::Entry(std::shared_ptr<ServedRequest> request, Recorder& recorder, bool batched)
-    : rows(rows_of(*request, batched)), tokens(request->tokens()), arrival(Clock::now()), request_(std::move(request)), recorder_(recorder) {}
+    : rows(rows_of(*request, batched)), token_count(request->tokens()), arrival(Clock::now()), request_(std::move(request)),
+      recorder_(recorder) {}
 
 void* Entry::output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) {
   return request_->output_memory(output, shape, bytes);
