@@ -38,6 +38,9 @@ struct QueuePolicy {
 
 struct QueueOptions {
   std::int64_t max_batch = 0;                    // that of the model; 0: each request is a run of its own
+  // Of all requests in a batch, by ServedRequest::tokens(); one that has more by itself runs alone. Shorter requests overtake those that a
+  // batch has no room for, but each is overtaken by two batches at most. 0: any number
+  std::int64_t max_tokens = 0;
   // Batches are of the largest of these sizes that the requests make, until the oldest of them has waited for `max_delay`.
   std::vector<std::int64_t> preferred_rows;
   std::chrono::microseconds max_delay{0};        // how long the oldest request of a batch may wait for others; 0: not at all
@@ -62,7 +65,7 @@ enum class BatchClosed : std::uint8_t {
   delay,                                         // the oldest request had waited for as long as it may
   idle,                                          // no other request waited
   shape,                                         // requests that wait have other shapes
-  tokens,                                        // the next text does not fit into the budget of tokens
+  tokens,                                        // the most tokens, or those that wait do not fit into what is left of them
 };
 inline constexpr std::size_t kBatchClosedReasons = 6;
 TENFOLD_API std::string_view name(BatchClosed reason);

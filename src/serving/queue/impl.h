@@ -13,7 +13,7 @@ namespace tenfold::serving_queue {
 
 // What a free instance is to do with those that wait.
 struct Choice {
-  std::vector<std::size_t> members;              // places in the queue, rising
+  std::vector<std::size_t> members, overtaken;   // places in the queue, rising
   std::optional<BatchClosed> closed;             // not set: wait for more, until `until`
   Clock::time_point until;
 };

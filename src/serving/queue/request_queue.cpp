@@ -32,6 +32,7 @@ Entries RequestQueue::Impl::next_batch() {
       continue;
     }
     recorder.closed(*choice.closed);
+    waiting.note_overtaken(choice.overtaken);
     Entries batch = waiting.take(choice.members);
     const bool more = !waiting.empty();
     lock.unlock();
