@@ -6,6 +6,7 @@
 #include "tenfold/device.h"
 #include "tenfold/error.h"
 #include "tenfold/runtime.h"
+#include "tenfold/serving/served_encoder.h"
 
 namespace tenfold::server {
 namespace {
@@ -41,9 +42,17 @@ std::optional<PlanCache> open_cache(const std::string& folder) {
 }
 
 void check_file(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    throw Error(ErrorKind::unsupported, path + " is a folder, and this server takes a model file or a plan: serve repositories and "
-                                               "encoders' folders by Triton and libtriton_tenfold.so");
+  if (std::filesystem::is_directory(path) && !is_encoder_folder(path))
+    throw Error(ErrorKind::unsupported, path + " is a folder without an encoder's config.json and tokenizer: give a model file, a plan, an "
+                                               "encoder's folder, or --model-repository=DIR");
+}
+
+// A file's name without its ending, a folder's whole.
+std::string name_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path clean = fs::path(path).lexically_normal();
+  const fs::path last = clean.has_filename() ? clean.filename() : clean.parent_path().filename();
+  return fs::is_directory(path) ? last.string() : last.stem().string();
 }
 
 }  // namespace
@@ -52,7 +61,7 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
   check_file(path);
   ModelOptions model;
   model.path = path;
-  model.name = options.model.name.empty() ? std::filesystem::path(path).stem().string() : options.model.name;
+  model.name = options.model.name.empty() ? name_of(path) : options.model.name;
   model.instances = {{chosen_device(options), options.model.instances}};
   ServedModelOptions& served = model.served;
   served.max_batch = options.model.max_batch;
@@ -79,7 +88,7 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
 
 StartRow load_model(Models& models, const ServeOptions& options, const std::string& path) {
   StartRow row;
-  row.model = options.model.name.empty() ? std::filesystem::path(path).stem().string() : options.model.name;
+  row.model = options.model.name.empty() ? name_of(path) : options.model.name;
   row.version = "1", row.precision = options.model.precision.empty() ? "tf32" : options.model.precision;
   row.device = row.batch = "-";
   try {

@@ -6,6 +6,7 @@
 
 #include "core/datatype.h"
 #include "tenfold/error.h"
+#include "triton_backend/open_model.h"
 
 namespace tenfold::server {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::int64_t kDefaultMaxBatch = 4;   // Triton's
 std::int64_t chosen_batch(const ModelOptions& options, std::string& why) {
   ServedModelOptions as_is = options.served;
   as_is.max_batch = 0;
-  const std::shared_ptr<ServedModel> file = open_served_model(options.path, std::move(as_is));
+  const std::shared_ptr<ServedModel> file = triton::open_model(options.path, std::move(as_is));
   why = why_not_batched(file->bindings());
   if (!why.empty()) return 0;
   return file->max_rows() > 0 ? std::min(file->max_rows(), kDefaultMaxBatch) : kDefaultMaxBatch;
@@ -40,7 +41,7 @@ std::int64_t parse_version(const std::string& version) {
 Model::Model(ModelOptions options) : options_(std::move(options)) {
   if (options_.served.max_batch < 0) options_.served.max_batch = chosen_batch(options_, not_batched_);
   options_.queue.max_batch = options_.served.max_batch;
-  served_ = open_served_model(options_.path, options_.served);
+  served_ = triton::open_model(options_.path, options_.served);
   for (const BindingInfo& b : served_->bindings())
     if (v2_name(b.dtype).empty())
       throw Error(ErrorKind::unsupported, "'" + b.name + "' has the type " + std::string(tenfold::name(b.dtype)) +
