@@ -5,10 +5,10 @@
 #include <exception>
 #include <thread>
 
-#include "config/model_options.h"
 #include "config/start_table.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
+#include "repository/start.h"
 #include "routes/v2_routes.h"
 #include "tenfold/error.h"
 
@@ -115,7 +115,7 @@ int serve(const ServeOptions& options, const std::string& path) {
   std::string others = ports.metrics;
   const std::unique_ptr<GrpcFront> grpc = options.grpc.enabled ? open_grpc(models, grpc_options(options)) : nullptr;
   if (grpc) others += ", gRPC on " + shown_address(grpc_options(options).address) + ":" + std::to_string(grpc->port());
-  StartRow row;
+  std::vector<StartRow> rows;
   {
     // Signals while the model loads are for a thread that ends with it.
     std::atomic<bool> loading = true;
@@ -124,12 +124,13 @@ int serve(const ServeOptions& options, const std::string& path) {
       while (loading)
         if (::sigtimedwait(&signals, nullptr, &shortly) > 0) std::_Exit(0);
     });
-    row = load_model(*models, options, path);
+    rows = load_models(*models, options, path);
     loading = false;
     watcher.join();
   }
-  std::fputs(start_table({row}).c_str(), stderr);
-  if (!row.ready) return 1;
+  std::fputs(start_table(rows).c_str(), stderr);
+  const bool failed = std::any_of(rows.begin(), rows.end(), [](const StartRow& row) { return !row.ready; });
+  if (failed && options.repository.exit_on_error) return 1;
   models->set_ready(true);
   if (grpc) grpc->ready_changed();
   std::fprintf(stderr, "ready on http://%s:%u%s\n", shown_address(options.http.address).c_str(), ports.models, others.c_str());
