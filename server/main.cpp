@@ -12,8 +12,8 @@ int run(int count, char** values) {
   const cli::Flags flags = cli::make_serve_flags(options);
   const auto words = flags.parse({values + (count > 0), values + count});
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
-  if (words.size() != 1) throw cli::UsageError("it takes one model: tenfold serve model.onnx");
-  return serve(options, words[0]);
+  cli::check_serve(options, words);
+  return serve(options, words.empty() ? "" : words[0]);
 }
 
 }  // namespace

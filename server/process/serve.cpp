@@ -4,13 +4,13 @@
 #include <exception>
 #include <thread>
 
-#include "config/model_options.h"
 #include "config/observe_options.h"
 #include "config/start_table.h"
 #include "core/response_cache.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
 #include "observe/log.h"
+#include "repository/start.h"
 #include "routes/v2_routes.h"
 #include "tenfold/error.h"
 
@@ -120,7 +120,7 @@ int serve(const ServeOptions& options, const std::string& path) {
   std::string others = ports.metrics;
   const std::unique_ptr<GrpcFront> grpc = options.grpc.enabled ? open_grpc(models, grpc_options(options)) : nullptr;
   if (grpc) others += ", gRPC on " + shown_address(grpc_options(options).address) + ":" + std::to_string(grpc->port());
-  StartRow row;
+  std::vector<StartRow> rows;
   {
     // Signals while the model loads are for a thread that ends with it.
     std::atomic<bool> loading = true;
@@ -129,12 +129,13 @@ int serve(const ServeOptions& options, const std::string& path) {
       while (loading)
         if (::sigtimedwait(&signals, nullptr, &shortly) > 0) std::_Exit(0);
     });
-    row = load_model(*models, options, path);
+    rows = load_models(*models, options, path);
     loading = false;
     watcher.join();
   }
-  log_table(start_table({row}));
-  if (!row.ready) return 1;
+  log_table(start_table(rows));
+  const bool failed = std::any_of(rows.begin(), rows.end(), [](const StartRow& row) { return !row.ready; });
+  if (failed && options.repository.exit_on_error) return 1;
   models->set_ready(true);
   if (grpc) grpc->ready_changed();
   log_info("ready on http://" + shown_address(options.http.address) + ":" + std::to_string(ports.models) + others);

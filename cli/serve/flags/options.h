@@ -13,6 +13,13 @@ struct ModelFlags {
   int instances = 1, threads = 0;
 };
 
+struct RepositoryFlags {
+  std::vector<std::string> folders, load;
+  std::string mode = "none", config_name;
+  int poll_s = 15, threads = 0, unload_after_s = 0;
+  bool strict = true, exit_on_error = true, complete = true;
+};
+
 struct QueueFlags {
   std::vector<std::int64_t> preferred;
   int size = 1024, delay_us = 0, timeout_us = 0;
@@ -54,6 +61,7 @@ struct ObserveFlags {
 struct ServeOptions {
   bool help = false, full_help = false;
   ModelFlags model;
+  RepositoryFlags repository;
   QueueFlags queue;
   HttpFlags http;
   GrpcFlags grpc;

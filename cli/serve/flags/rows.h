@@ -15,6 +15,7 @@ void add_choice(Flags& flags, const std::string& name, std::string& target, cons
 void add_bool(Flags& flags, const std::string& name, bool& target, const std::string& help);
 
 void add_model_rows(Flags& flags, ModelFlags& options);
+void add_repository_rows(Flags& flags, RepositoryFlags& options);
 void add_queue_rows(Flags& flags, QueueFlags& options);
 void add_http_rows(Flags& flags, HttpFlags& options);
 void add_grpc_rows(Flags& flags, GrpcFlags& options);
