@@ -4,6 +4,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -34,6 +35,7 @@ struct Server::Impl {
     for (int i = 0; i < count; ++i) loops.push_back(std::make_shared<Loop>());
   }
 
+  void open();
   void accept();
   void each_session(void (Session::*call)());
 
@@ -100,18 +102,29 @@ void Server::Impl::each_session(void (Session::*call)()) {
 Server::Server(Services services, ServerOptions options) : impl_(std::make_unique<Impl>(std::move(services), std::move(options))) {}
 Server::~Server() { stop(std::chrono::milliseconds(0)); }
 
+void Server::Impl::open() {
+  acceptor = std::make_unique<tcp::acceptor>(loops[0]->io);
+  if (options.socket >= 0) {
+    sockaddr_storage address{};
+    socklen_t length = sizeof address;
+    ::getsockname(options.socket, reinterpret_cast<sockaddr*>(&address), &length);
+    acceptor->assign(address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), options.socket);
+  } else {
+    const tcp::endpoint endpoint(asio::ip::make_address(options.address), options.port);
+    acceptor->open(endpoint.protocol());
+    acceptor->set_option(tcp::acceptor::reuse_address(true));
+    if (options.reuse_port) acceptor->set_option(ReusePort(true));
+    acceptor->bind(endpoint);
+    acceptor->listen(4096);
+  }
+  port = acceptor->local_endpoint().port();
+}
+
 void Server::start() {
   Impl& impl = *impl_;
   auto& io = impl.loops[0]->io;
   try {
-    const tcp::endpoint endpoint(asio::ip::make_address(impl.options.address), impl.options.port);
-    impl.acceptor = std::make_unique<tcp::acceptor>(io);
-    impl.acceptor->open(endpoint.protocol());
-    impl.acceptor->set_option(tcp::acceptor::reuse_address(true));
-    if (impl.options.reuse_port) impl.acceptor->set_option(ReusePort(true));
-    impl.acceptor->bind(endpoint);
-    impl.acceptor->listen(4096);
-    impl.port = impl.acceptor->local_endpoint().port();
+    impl.open();
   } catch (const boost::system::system_error& error) {
     throw std::runtime_error("gRPC cannot listen on " + impl.options.address + ":" + std::to_string(impl.options.port) + ": " +
                              error.code().message());
@@ -130,20 +143,31 @@ std::size_t Server::connections() const {
   return impl_->count->connections;
 }
 
+void Server::stop_accepting() {
+  Impl& impl = *impl_;
+  if (impl.stopped || impl.threads.empty()) return;
+  std::promise<void> closed;
+  auto& io = impl.loops[0]->io;
+  asio::post(io, [&] {
+    impl.acceptor->close();
+    impl.retry->cancel();
+    // A connection that was accepted already comes before this, as all that the loop does.
+    asio::post(io, [&closed] { closed.set_value(); });
+  });
+  closed.get_future().wait();
+}
+
 bool Server::stop(std::chrono::milliseconds patience) {
   Impl& impl = *impl_;
   if (impl.stopped || impl.threads.empty()) return true;
   bool ended = false;
+  stop_accepting();
   impl.stopped = true;
   const auto until = std::chrono::steady_clock::now() + patience;
   const auto wait_until = [&](auto time) {
     std::unique_lock lock(impl.count->mutex);
     return impl.count->none_left.wait_until(lock, time, [&] { return impl.count->connections == 0; });
   };
-  asio::post(impl.loops[0]->io, [&impl] {
-    impl.acceptor->close();
-    impl.retry->cancel();
-  });
   if (patience.count() > 0) {
     // Calls that are on their way when the client reads the first GOAWAY are still taken; the second one names the last.
     impl.each_session(&Session::drain);
