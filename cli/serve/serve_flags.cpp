@@ -13,6 +13,7 @@ Flags make_serve_flags(ServeOptions& options) {
   add_http_rows(flags, options.http);
   add_grpc_rows(flags, options.grpc);
   add_shutdown_rows(flags, options.shutdown);
+  add_process_rows(flags, options.process);
   flags.group("Help");
   flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {
                if (!text.empty() && text != "all") throw UsageError("--help or --help=all");

@@ -35,6 +35,10 @@ struct ShutdownFlags {
   int delay_s = 0, timeout_s = 30;
 };
 
+struct ProcessFlags {
+  bool no_supervisor = false;
+};
+
 struct ServeOptions {
   bool help = false, full_help = false;
   ModelFlags model;
@@ -42,6 +46,7 @@ struct ServeOptions {
   HttpFlags http;
   GrpcFlags grpc;
   ShutdownFlags shutdown;
+  ProcessFlags process;
 };
 
 }  // namespace tenfold::cli
