@@ -52,6 +52,9 @@ struct ModelEnginesOptions {
   std::optional<PlanCache> cache;
   int max_engines = 16;  // how many engines are kept; beyond that, the one that was used longest ago goes
   std::string tuner;      // the program `tenfold`; empty: the one that belongs to this library
+  // Whether that program makes the plans that callers wait for, too, so that a build that crashes is an Error for them and nothing else.
+  // Where it cannot, they are made in this process, and the log says why.
+  bool isolate_builds = false;
 };
 
 // What a ModelEngines has for a range of shapes.
@@ -70,6 +73,11 @@ struct ServedEngine {
   std::uint64_t number = 0;  // number of this engine among all that the ModelEngines has had
   bool tuned = false;
   bool settled = false;  // no other engine will take its place
+};
+
+// How the engines that callers waited for came: from builds, and from the cache.
+struct BuildCounts {
+  int built = 0, cached = 0;
 };
 
 // Watches the builds that one call waits for, in place of the callbacks of BuildConfig.
@@ -108,6 +116,7 @@ class TENFOLD_API ModelEngines {
   ServedEngine any_engine(const BuildWatch& watch = {});
 
   std::vector<ServedShapes> served() const;
+  BuildCounts builds() const;
   // Waits until nothing is being tuned for this model. Returns false if that takes longer.
   bool wait(std::chrono::nanoseconds longest) const;
 

@@ -21,7 +21,8 @@ using Clock = std::chrono::steady_clock;
 using State = WorkerProcess::State;
 
 constexpr int kMaxFailedStarts = 10;                     // in a row: then the server ends
-constexpr std::chrono::milliseconds kFirstWait{100}, kLongestWait{5000};   // before a worker is started again
+// Before a worker is started again: they double. One that had served leaves clients that wait.
+constexpr std::chrono::milliseconds kFirstWait{100}, kLongestWait{5000}, kLongestOfClients{800};
 constexpr std::chrono::seconds kLived{1};                // of serving, after which a death is none in a row
 constexpr std::chrono::seconds kBetweenLosses{10};       // of devices: another process may not help either
 constexpr std::chrono::seconds kGrace{2};                // beside the workers' own limits
@@ -50,7 +51,7 @@ class Supervisor {
   void reap();
   void ended(const WorkerProcess& worker, int status);
   void start(Accept accept);
-  void start_again(bool at_once);
+  void start_again(bool had_served);
   void replace();
   void replace_lost();
   void serves(WorkerProcess& worker);
@@ -152,14 +153,15 @@ void Supervisor::start(Accept accept) {
   }
 }
 
-void Supervisor::start_again(bool at_once) {
+void Supervisor::start_again(bool had_served) {
   if (failed_starts_ >= kMaxFailedStarts) {
     log(std::to_string(failed_starts_) + " workers in a row died before they served, so the server ends");
     code_ = 1;
     return;
   }
-  start_at_ = Clock::now();
-  if (!at_once) *start_at_ += std::min(kFirstWait * (1 << std::min(deaths_ - 1, 10)), kLongestWait);
+  const int times = deaths_ - (had_served ? 2 : 1);      // the first one of those is started at once
+  const auto wait = times < 0 ? std::chrono::milliseconds(0) : kFirstWait * (1 << std::min(times, 10));
+  start_at_ = Clock::now() + std::min(wait, had_served ? kLongestOfClients : kLongestWait);
 }
 
 void Supervisor::replace() {
@@ -222,7 +224,7 @@ void Supervisor::ended(const WorkerProcess& worker, int status) {
   if (!served) ++failed_starts_;
   if (has(State::starting)) return log(how);
   log(how + ": another one starts");
-  start_again(served && deaths_ == 1);                   // those that die soon, one after the other, have to wait
+  start_again(served);
 }
 
 }  // namespace

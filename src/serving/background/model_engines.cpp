@@ -104,11 +104,27 @@ BuildConfig ModelEngines::Impl::config_for(const Ranges& ranges, int level) cons
 }
 
 // In the mode `now` a timed one.
-Engine ModelEngines::Impl::built_for(const Ranges& ranges, const BuildWatch& watch) const {
+Engine ModelEngines::Impl::built_for(const Ranges& ranges, const BuildWatch& watch) {
   BuildConfig config = config_for(ranges, options.tune == Tune::now ? -1 : 0);
   if (watch.log) config.log = watch.log;
   if (watch.progress) config.progress = watch.progress;
-  return model.build(config, options.cache && options.tune != Tune::background ? &*options.cache : nullptr);
+  bool built = false;
+  Engine engine = build_for_caller(model, config, program_for_callers(config),
+                                   options.cache && options.tune != Tune::background ? &*options.cache : nullptr, built);
+  const Lock lock(worker.mutex());
+  ++(built ? counts.built : counts.cached);
+  return engine;
+}
+
+// Empty: they build here.
+std::string ModelEngines::Impl::program_for_callers(const BuildConfig& config) {
+  if (!options.isolate_builds) return "";
+  std::string program = options.tuner;
+  const std::string why = why_in_this_process(config, program);
+  if (why.empty()) return program;
+  if (!std::exchange(isolation_logged, true))
+    log_line(Severity::warning, cat("builds take place in this process, which a crash of theirs would end: ", why));
+  return "";
 }
 
 // The first engine for these shapes: a tuned one, if an earlier process has left it.
@@ -140,6 +156,10 @@ ServedEngine ModelEngines::Impl::add(std::span<const Shape> shapes, const BuildW
     if (std::optional<Engine> kept = options.cache->find(tuned_key(model, config), builder::load_options(config))) {
       place->slot = std::make_unique<EngineSlot>(*std::move(kept));
       place->served = place->requested, place->tuned = true;
+      {
+        const Lock lock(worker.mutex());
+        ++counts.cached;
+      }
       return keep(std::move(place), false);
     }
   }
@@ -246,6 +266,11 @@ std::vector<ServedShapes> ModelEngines::served() const {
     list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending && !impl_->worker.ended(), p->failure, p->requests,
                     p->number});
   return list;
+}
+
+BuildCounts ModelEngines::builds() const {
+  const Impl::Lock lock(impl_->worker.mutex());
+  return impl_->counts;
 }
 
 bool ModelEngines::wait(std::chrono::nanoseconds longest) const {

@@ -48,12 +48,14 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   background::Worker& worker = background::Worker::of_process();
   Places places;
   bool exact_only = false;  // the model cannot be built for ranges
+  BuildCounts counts;
 
  private:
   struct Turn;
   BuildConfig config_for(const background::Ranges& ranges, int level) const;
   // For callers.
-  Engine built_for(const background::Ranges& ranges, const BuildWatch& watch) const;
+  Engine built_for(const background::Ranges& ranges, const BuildWatch& watch);
+  std::string program_for_callers(const BuildConfig& config);
   ServedEngine add(std::span<const Shape> shapes, const BuildWatch& watch);
   bool widen(Place& place, const background::Ranges& requested, const BuildWatch& watch);
   ServedEngine keep(std::shared_ptr<Place> place, bool tune_it);
@@ -67,6 +69,7 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   void log_takeover(const background::Ranges& ranges);
   void log_failure(const background::Ranges& ranges, const std::string& why);
 
+  bool isolation_logged = false;   // of the thread that builds
   pid_t building = 0;  // the process whose thread builds for a caller; another's: nobody does
   std::uint64_t clock = 0, numbers = 0;
   std::vector<int> processors;  // that the thread had which made this, whatever engines pin later
