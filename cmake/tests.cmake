@@ -149,6 +149,7 @@ target_link_libraries(fake_gpu_test PRIVATE tenfold_api_run)
 target_link_libraries(replaced_files_test PRIVATE tenfold_api_run)
 target_link_libraries(low_latency_devices_test PRIVATE tenfold_low_latency)
 target_link_libraries(encoder_devices_test PRIVATE tenfold_text)
+target_link_libraries(served_fallback_test PRIVATE tenfold_queue)
 target_link_libraries(plugin_abi_test PRIVATE tenfold_c_build)
 target_link_libraries(plugin_library_test PRIVATE tenfold_c_build)
 
@@ -166,7 +167,7 @@ add_library(other_driver MODULE ${CMAKE_SOURCE_DIR}/tests/other_driver.c)
 set_target_properties(other_driver PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1 C_STANDARD 99
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/other_driver)
 foreach(test plugin_devices_test fake_gpu_test gpu_runtime_test gpu_capture_test gpu_graphs_test encoder_devices_test
-             low_latency_devices_test)
+             served_fallback_test low_latency_devices_test)
   add_test(NAME ${test}_beside_a_driver COMMAND ${test})
   set_tests_properties(${test}_beside_a_driver PROPERTIES TIMEOUT 1200
     ENVIRONMENT "TENFOLD_CHECK_TYPES=1;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/other_driver")

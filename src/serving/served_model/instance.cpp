@@ -15,10 +15,11 @@ constexpr std::size_t kMaxContexts = 8;   // of engines for several shapes; each
 
 ServedInstance::~ServedInstance() = default;
 
-FileInstance::FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines)
-    : model_(std::move(model)), engines_(std::move(engines)) {}
+FileInstance::FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines, std::string reason)
+    : model_(std::move(model)), engines_(std::move(engines)), reason_(std::move(reason)) {}
 
 UsedEngine& FileInstance::used(const ServedEngine& engine) {
+  std::erase_if(contexts_, [&](const UsedEngine& used) { return used.served.way != engine.way; });
   const auto same = [&](const UsedEngine& used) { return used.served.number == engine.number; };
   auto found = std::find_if(contexts_.begin(), contexts_.end(), same);
   if (found == contexts_.end()) {
@@ -36,8 +37,7 @@ std::int64_t FileInstance::memory_bytes() const noexcept {
   std::int64_t bytes = 0, shared = 0;
   for (const UsedEngine& used : contexts_) {
     const EngineInfo& info = used.served.engine.info();
-    bytes += info.on_gpu ? info.binding_bytes : info.scratch_bytes;
-    bytes += info.arena_bytes;
+    bytes += info.arena_bytes + info.binding_bytes + (info.on_gpu ? 0 : info.scratch_bytes);
     if (info.on_gpu) shared = std::max(shared, used.served.engine.gpu_bytes());
   }
   return std::max(bytes, shared);
@@ -52,7 +52,24 @@ BatchRun FileInstance::run_group(const RequestGroup& group) {
     shapes.back()[0] = 0;
     for (const CheckedRequest& request : group) shapes.back()[0] += request.rows;
   }
-  return run_batch(*model_, used(engines_->engine_for(shapes)), group, is_gpu(engines_->device()));
+  while (true) {
+    const ServedEngine engine = engines_->engine_for(shapes);
+    const std::string& device = engines_->device_of(engine);
+    try {
+      const BatchRun done = run_batch(*model_, used(engine), group, is_gpu(device));
+      count(engine, group.size());
+      return done;
+    } catch (const Error& error) {
+      // On a GPU no request has an output yet; on a CPU they may.
+      const bool of_device = error.kind() == ErrorKind::device || error.kind() == ErrorKind::out_of_memory;
+      if (!of_device || !is_gpu(device) || !engines_->report_failure(engine, error)) throw;
+    }
+  }
+}
+
+void FileInstance::count(const ServedEngine& engine, std::size_t requests) const {
+  if (engine.way > 0) return model_->count_fallback(engines_->name_of(engine), engines_->reason(), requests);
+  if (!reason_.empty()) model_->count_fallback("cpu", reason_, requests);
 }
 
 void FileInstance::run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs) noexcept {

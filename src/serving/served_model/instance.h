@@ -17,7 +17,8 @@ struct UsedEngine {
 
 class FileInstance final : public ServedInstance {
  public:
-  FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines);
+  // `reason`: why the engines are not those of the device that the instance was to have; empty: they are.
+  FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines, std::string reason);
   const std::string& device() const noexcept override { return engines_->device(); }
   std::int64_t memory_bytes() const noexcept override;
   void run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs) noexcept override;
@@ -27,9 +28,11 @@ class FileInstance final : public ServedInstance {
  private:
   UsedEngine& used(const ServedEngine& engine);
   BatchRun run_group(const RequestGroup& group);
+  void count(const ServedEngine& engine, std::size_t requests) const;
 
   std::shared_ptr<const FileModel> model_;
   std::shared_ptr<DeviceEngines> engines_;
+  std::string reason_;
   std::vector<UsedEngine> contexts_;
   std::uint64_t clock_ = 0;
 };
