@@ -7,6 +7,7 @@
 
 #include "config/model_options.h"
 #include "config/start_table.h"
+#include "core/response_cache.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
 #include "process/end_watch.h"
@@ -151,6 +152,8 @@ End wait_for_end(EndWatch& end, const Models& models, const Descriptor& link) {
 int serve(const ServeOptions& options, const std::string& path, WorkerStart start) {
   EndWatch end(start.link);
   const auto models = std::make_shared<Models>();
+  if (options.memory.cache_bytes > 0)
+    models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
   if (!start.link) start.sockets = open_sockets(options, has_grpc());
   Ports ports(options, models);
   if (start.accept == Accept::at_once) ports.listen(start.sockets);

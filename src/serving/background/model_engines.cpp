@@ -135,8 +135,8 @@ bool ModelEngines::Impl::leave(int failed, ErrorKind kind, const std::string& wh
     places.erase(from, places.end());
     worker.notify();
   }
-  log_line(Severity::warning,
-           cat("an engine on '", ways[static_cast<std::size_t>(failed)].device, "' failed, so another one follows, on '", next, "': ", why));
+  const std::string& device = ways[static_cast<std::size_t>(failed)].device;
+  log_line(Severity::warning, cat("an engine on '", device, "' failed, so another one follows, on '", next, "': ", why));
   return true;
 }
 

@@ -43,28 +43,54 @@ std::int64_t FileInstance::memory_bytes() const noexcept {
   return std::max(bytes, shared);
 }
 
-BatchRun FileInstance::run_group(const RequestGroup& group) {
+std::int64_t served_model::padded_rows(std::int64_t rows, std::int64_t max_batch) {
+  std::int64_t power = 1;
+  while (power < rows) power *= 2;
+  const std::int64_t below = power / 4 * 3;
+  return std::min(below >= rows ? below : power, max_batch);
+}
+
+std::int64_t FileInstance::rows_to_run(std::int64_t rows, bool on_gpu) const {
+  return pads_ && on_gpu ? padded_rows(rows, model_->max_batch()) : rows;
+}
+
+std::vector<Shape> FileInstance::shapes_of(const RequestGroup& group, std::int64_t rows) const {
   std::vector<Shape> shapes;
   for (std::size_t i = 0; i < group[0].inputs.size(); ++i) {
     const RequestInput* first = group[0].inputs[i];
     shapes.push_back(first ? Shape(first->shape.begin(), first->shape.end()) : model_->bindings()[i].shape);
-    if (!first || model_->max_batch() <= 0) continue;
-    shapes.back()[0] = 0;
-    for (const CheckedRequest& request : group) shapes.back()[0] += request.rows;
+    if (first && model_->max_batch() > 0) shapes.back()[0] = rows;
   }
-  while (true) {
-    const ServedEngine engine = engines_->engine_for(shapes);
-    const std::string& device = engines_->device_of(engine);
+  return shapes;
+}
+
+BatchRun FileInstance::run_group(const RequestGroup& group) {
+  std::int64_t rows = 0;
+  for (const CheckedRequest& request : group) rows += request.rows;
+  for (;;) {
+    const std::int64_t run_rows = rows_to_run(rows, is_gpu(engines_->device()));
+    const ServedEngine engine = engines_->engine_for(shapes_of(group, run_rows));
+    const bool on_gpu = is_gpu(engines_->device_of(engine));
     try {
-      const BatchRun done = run_batch(*model_, used(engine), group, is_gpu(device));
+      UsedEngine& in_use = used(engine);
+      const BatchRun run = run_batch(*model_, in_use, group, run_rows, on_gpu);
       count(engine, group.size());
-      return done;
+      if (on_gpu && !pads_) pads_ = may_be_padded(in_use);
+      return run;
     } catch (const Error& error) {
       // On a GPU no request has an output yet; on a CPU they may.
       const bool of_device = error.kind() == ErrorKind::device || error.kind() == ErrorKind::out_of_memory;
-      if (!of_device || !is_gpu(device) || !engines_->report_failure(engine, error)) throw;
+      if (!of_device || !on_gpu || !engines_->report_failure(engine, error)) throw;
     }
   }
+}
+
+// Rows of zeros would count where values tell the sizes of outputs, and strings and defaults have none.
+bool FileInstance::may_be_padded(const UsedEngine& engine) const {
+  return model_->max_batch() > 0 &&
+         std::none_of(engine.sized_by_data.begin(), engine.sized_by_data.end(), [](bool by_data) { return by_data; }) &&
+         std::none_of(model_->bindings().begin(), model_->bindings().end(),
+                      [](const BindingInfo& b) { return b.dtype == DType::string || b.has_default; });
 }
 
 void FileInstance::count(const ServedEngine& engine, std::size_t requests) const {
