@@ -16,6 +16,7 @@ Flags make_serve_flags(ServeOptions& options) {
   add_memory_rows(flags, options.memory);
   add_shutdown_rows(flags, options.shutdown);
   add_observe_rows(flags, options.observe);
+  add_process_rows(flags, options.process);
   flags.group("Help");
   flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {
                if (!text.empty() && text != "all") throw UsageError("--help or --help=all");

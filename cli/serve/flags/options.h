@@ -58,6 +58,10 @@ struct ObserveFlags {
   std::vector<Setting> trace, metrics;
 };
 
+struct ProcessFlags {
+  bool no_supervisor = false;
+};
+
 struct ServeOptions {
   bool help = false, full_help = false;
   ModelFlags model;
@@ -68,6 +72,7 @@ struct ServeOptions {
   MemoryFlags memory;
   ShutdownFlags shutdown;
   ObserveFlags observe;
+  ProcessFlags process;
 };
 
 }  // namespace tenfold::cli
