@@ -59,7 +59,7 @@ class Load {
     const Time give_up = after(end_, 30);   // for what is still on its way
     next_due_ = start_;
     Time now = start_;
-    while (now < give_up && (sending(now) || busy_ > 0)) {
+    while (now < give_up && ((sending(now) && retired_ < clients_.size()) || busy_ > 0)) {
       begin_calls(now);
       drop_calls(now);
       wait(now);
@@ -87,7 +87,8 @@ class Load {
   void begin(Time due, Time now) {
     const std::size_t index = free_.back();
     Client& client = clients_[index];
-    if (!client.connection && !connect(client)) return end_all();
+    if (!client.connection && options_.retire && client.call > 0) return retire();
+    if (!client.connection && !connect(client)) return options_.retire ? retire() : end_all();
     free_.pop_back();
     ++busy_;
     const std::size_t which = options_.shuffle ? random_() % requests_.size() : results_.sent % requests_.size();
@@ -121,6 +122,7 @@ class Load {
     client.watched = 0;
     return true;
   }
+  void retire() { free_.pop_back(), ++retired_; }
   // Without sockets there is no load.
   void end_all() { end_ = Clock::now(), ++results_.failed; }
 
@@ -191,7 +193,7 @@ class Load {
     if (answer.ok) results_.ok.add(latency.count());
     if (!answer.refused) return;
     results_.refused.add(latency.count());
-    if (client.request->timeout_us == 0) return;
+    if (client.request->timeout_us == 0) return void(++results_.refused_untimed);
     const std::int64_t late = latency.count() - client.request->timeout_us * std::int64_t{1000};
     if (late >= 0) results_.late.add(late);
     else ++results_.early;
@@ -207,7 +209,7 @@ class Load {
   std::vector<std::size_t> free_;
   std::deque<Time> backlog_;          // due times of calls that have no client yet
   std::priority_queue<Drop, std::vector<Drop>, std::greater<>> drops_;
-  std::size_t busy_ = 0;
+  std::size_t busy_ = 0, retired_ = 0;
   Time start_, counted_from_, end_, next_due_, last_answer_;
   Results results_;
 };

@@ -23,12 +23,14 @@ struct LoadOptions {
   double drop_within_ms = 10;      // after so long at most
   std::uint64_t seed = 1;
   bool shuffle = false;            // requests in random order
+  bool retire = false;             // a client whose connection the server has ended makes no other
 };
 
 struct Results {
   Histogram ok, refused;           // latencies; open loop: from the time at which the call was due
-  Histogram late;                  // of requests with a timeout that were refused: how long after it
-  std::uint64_t early = 0;         // refused before their timeout, by a full queue for one
+  // Of requests with a timeout that were refused: how long after it, and how many before it, by a full queue for one.
+  Histogram late;
+  std::uint64_t early = 0, refused_untimed = 0;   // the second: without a timeout
   std::uint64_t sent = 0, wrong = 0, failed = 0, lost = 0, dropped = 0, unanswered = 0;
   std::map<int, std::uint64_t> statuses;
   std::string first_wrong, first_failed;

@@ -33,8 +33,9 @@ void print(const Results& r) {
   std::printf("{");
   print("ok", r.ok), print("refused", r.refused), print("late", r.late);
   const std::pair<const char*, std::uint64_t> counts[] = {
-      {"early", r.early},   {"sent", r.sent},           {"wrong", r.wrong},          {"failed", r.failed}, {"lost", r.lost},
-      {"dropped", r.dropped}, {"unanswered", r.unanswered}, {"connections", r.connections}};
+      {"early", r.early},   {"refused_untimed", r.refused_untimed}, {"sent", r.sent},       {"wrong", r.wrong},
+      {"failed", r.failed}, {"lost", r.lost},                       {"dropped", r.dropped}, {"unanswered", r.unanswered},
+      {"connections", r.connections}};
   for (const auto& [name, value] : counts) std::printf("\"%s\": %llu, ", name, static_cast<unsigned long long>(value));
   std::printf("\"statuses\": {");
   const char* comma = "";
@@ -60,6 +61,7 @@ int run(int count, char** values) {
   const std::map<std::string, std::function<void(const std::string&, const std::string&)>> flags = {
       {"--grpc", [&](auto&, auto&) { options.grpc = true; }},
       {"--shuffle", [&](auto&, auto&) { options.shuffle = true; }},
+      {"--retire", [&](auto&, auto&) { options.retire = true; }},
       {"--requests", [&](auto&, auto& value) { file = value; }},
       {"--host", [&](auto&, auto& value) { options.host = value; }},
       {"--port", number(options.port)},
