@@ -44,8 +44,8 @@ std::shared_ptr<InferCall> submit(const Models& models, Message message, std::fu
 
 void model_infer(const Models& models, const std::shared_ptr<Call>& call, Message message) {
   const auto infer_call = submit(models, std::move(message), [call](InferAnswer answer) {
-    if (answer.status) call->send(write_infer_response(answer));
-    call->finish(status_of(answer.status));
+    if (answer.status) call->answer(write_infer_response(answer), {});
+    else call->finish(status_of(answer.status));
   });
   if (infer_call) call->on_cancel([infer_call] { infer_call->cancel(); });
 }
