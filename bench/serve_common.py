@@ -57,6 +57,18 @@ def resident_mb(root):
     return sum(int(found[1]) for text in status if (found := re.search(r'VmRSS:\s+(\d+) kB', text))) / 1024
 
 
+def machine():
+    text = pathlib.Path('/proc/cpuinfo').read_text()
+    name = next((line.split(':', 1)[1].strip() for line in text.splitlines() if line.startswith('model name')), 'unknown CPU')
+    return f'{name}, {len(os.sched_getaffinity(0))} processors'
+
+
+def commit():
+    root = str(pathlib.Path(__file__).resolve().parent.parent)
+    git = lambda *words: subprocess.run(['git', '-C', root, *words], capture_output=True, text=True)
+    return git('rev-parse', '--short', 'HEAD').stdout.strip() + (' and changes' if git('diff', '--quiet', 'HEAD').returncode else '')
+
+
 def free_ports(count):
     sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(count)]
     ports = [s.getsockname()[1] for s in sockets]
@@ -125,5 +137,5 @@ class Triton(Process):
 
     def __init__(self, script, folder, repository, log, *flags):
         self.http, self.grpc, self.metrics = free_ports(3)
-        super().__init__(['bash', str(script), 'serve', str(folder), str(repository), f'--http-port={self.http}', f'--grpc-port={self.grpc}',
-                          f'--metrics-port={self.metrics}', *flags], log)
+        super().__init__(['bash', str(script), 'serve', str(folder), str(repository), f'--http-port={self.http}',
+                          f'--grpc-port={self.grpc}', f'--metrics-port={self.metrics}', *flags], log)

@@ -67,8 +67,8 @@ class Bench:
         return path
 
     def tenfold(self, model, *flags):
-        return serve_common.Tenfold(self.build / 'cli/tenfold', model, self.folder / 'tenfold.log', '--device=cpu', '--threads=1', '--precision=fp32',
-                                    f'--max-batch={BATCH}', f'--plan-cache-dir={self.folder}/plans', *flags)
+        return serve_common.Tenfold(self.build / 'cli/tenfold', model, self.folder / 'tenfold.log', '--device=cpu', '--threads=1',
+                                    '--precision=fp32', f'--max-batch={BATCH}', f'--plan-cache-dir={self.folder}/plans', *flags)
 
     def triton(self, name, model, backend, *, width, outputs, more='', flags=()):
         repository = self.folder / f'repository-{backend}-{name}'
@@ -94,7 +94,8 @@ class Bench:
             sys.exit(done.stderr)
         result = json.loads(done.stdout)
         if bad := {k: result[k] for k in ('wrong', 'failed', 'lost', 'unanswered') if result[k]}:
-            sys.exit(f'{server.log.name}: {name}, {protocol}, {clients} clients: {bad} {result["first_wrong"]} {result["first_failed"]}')
+            sys.exit(f'{server.log.name}: {name}, {protocol}, {clients} clients: {bad} {result["first_wrong"]} '
+                     f'{result["first_failed"]}')
         return spent / result['sent'] * 1e6, result['per_second'], result['ok']['p50_us'], result['ok']['p99_us']
 
     def compare(self, row, servers, name, loads):
@@ -157,7 +158,7 @@ class Bench:
         """Memory after the start and after load, CPU of an idle server, and the time to ready with a plan that is cached."""
         model = self.save('identity', identity())
         self.tenfold(model).stop()   # builds the plan
-        starts = []
+        starts, before = [], round(os.getloadavg()[0], 1)
         for _ in range(self.args.rounds):
             with self.tenfold(model) as server:
                 starts.append(server.seconds_to_ready * 1e3)
@@ -176,7 +177,7 @@ class Bench:
                 scrapes.append((time.monotonic() - begun) * 1e3)
         yield {'row': 'server alone', 'memory_mb': round(start, 1), 'memory_after_load_mb': round(loaded, 1),
                'idle_percent_of_a_core': round(idle * 100, 2), 'ready_ms': round(statistics.median(starts)),
-               'scrape_ms': round(statistics.median(scrapes), 1)}
+               'scrape_ms': round(statistics.median(scrapes), 1), 'load_before': before}
 
 
 ROWS = ('tiny', 'cache', 'mlp', 'alone')
@@ -194,10 +195,12 @@ def main():
     if unknown := set(args.only.split(',')) - set(ROWS):
         parser.error(f'no such rows: {", ".join(sorted(unknown))}; there are {", ".join(ROWS)}')
     rows = []
+    measured = {'date': datetime.datetime.now(datetime.timezone.utc).date().isoformat(), 'machine': serve_common.machine(),
+                'commit': serve_common.commit()}
     for name in args.only.split(','):
         with tempfile.TemporaryDirectory() as folder:
             for row in getattr(Bench(args, folder), name)():
-                rows.append({**row, 'date': datetime.datetime.now(datetime.timezone.utc).date().isoformat()})
+                rows.append({**row, **measured})
                 print(json.dumps(rows[-1]), flush=True)
     pathlib.Path(args.out).write_text(json.dumps(rows, indent=1) + '\n')
 

@@ -19,7 +19,9 @@ import time
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / 'tests'))
+sys.path[:0] = [str(ROOT / 'tests'), str(ROOT / 'bench')]
+from serve_common import commit, machine
+
 CHECKS = ('mixing', 'overload', 'drops', 'timeouts', 'stop', 'growth')
 # Name, file, its words for the long form.
 OTHERS = (('network', 'tests/net_faults_test.py', ['--full']),
@@ -47,17 +49,6 @@ def run_other(path, words, build):
     if done.returncode != 0:
         print('\n'.join(lines[-40:]))
     return done.returncode == 0, lines[-1] if lines else ''
-
-
-def machine():
-    text = pathlib.Path('/proc/cpuinfo').read_text()
-    name = next((line.split(':', 1)[1].strip() for line in text.splitlines() if line.startswith('model name')), 'unknown CPU')
-    return f'{name}, {len(os.sched_getaffinity(0))} processors'
-
-
-def commit():
-    git = lambda *words: subprocess.run(['git', '-C', str(ROOT), *words], capture_output=True, text=True)
-    return git('rev-parse', '--short', 'HEAD').stdout.strip() + (' and changes' if git('diff', '--quiet', 'HEAD').returncode else '')
 
 
 def main():

@@ -56,7 +56,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string out_;
   std::size_t written_ = 0;
   Connection::Clock::time_point armed_ = Connection::Clock::time_point::max(), write_began_;
-  bool busy_ = false, flushes_ = false, writing_ = false, reading_ = false, ending_ = false, lingering_ = false, first_ = true, plain_ = false;
+  bool busy_ = false, writing_ = false, reading_ = false, ending_ = false, lingering_ = false, first_ = true, plain_ = false;
+  bool flushes_ = false;                         // flush_soon() is on its way
 };
 
 }  // namespace tenfold::server::grpc

@@ -33,7 +33,7 @@ class Context:
 
     def begin_load(self, server, requests, *, grpc=False, **flags):
         """serve_load as a process; True is a flag without a value. result() waits for it."""
-        words = [f'--{key.replace("_", "-")}' + ('' if value is True else f'={value}') for key, value in flags.items() if value is not False]
+        words = [f'--{key.replace("_", "-")}' + ('' if value is True else f'={value}') for key, value in flags.items()]
         return subprocess.Popen([self.build / 'bench/serve_load/serve_load', f'--requests={requests}',
                                  f'--port={server.grpc if grpc else server.http}', *words, *(['--grpc'] if grpc else [])],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

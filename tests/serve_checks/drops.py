@@ -66,7 +66,8 @@ def one_round(rng, clients, long, requests, server):
         status, body = clients[i].answer()
         expected = requests[i % len(requests)][1]
         require(status == 200, f'a client that stayed was answered with {status}: {body[:200]}')
-        require(np.allclose(np.frombuffer(body[-expected.nbytes:], np.float32), expected, atol=1e-5 * abs(expected).max()), 'a wrong answer')
+        got = np.frombuffer(body[-expected.nbytes:], np.float32)
+        require(np.allclose(got, expected, atol=1e-5 * abs(expected).max()), 'a wrong answer')
     return waiting, counters(server)[RUN] - before - len(stayed) - LONG
 
 
@@ -87,7 +88,8 @@ def check(context):
             waited, ran = waited + some, ran + more
         after = counters(server)
     delta = {key: after[key] - before.get(key, 0) for key in after}
-    succeeded, failed = delta['nv_inference_request_success'], sum(v for k, v in delta.items() if k.startswith('nv_inference_request_failure'))
+    succeeded = delta['nv_inference_request_success']
+    failed = sum(count for key, count in delta.items() if key.startswith('nv_inference_request_failure'))
     said = (f'{rounds * clients} requests, {rounds * (clients // 2)} dropped, {waited} of them while they waited: {ran:.0f} ran; '
             f'{succeeded:.0f} answered, {failed:.0f} ended without an answer')
     require(ran <= 0.001 * waited, said)

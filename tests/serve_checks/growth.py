@@ -39,8 +39,8 @@ def check(context):
     quarter = len(looks) // 4
     second, last = (np.median([m for m, *_ in some]) for some in (looks[quarter:2 * quarter], looks[-quarter:]))
     sent, dropped = (sum(r[key] for r in results) for key in ('sent', 'dropped'))
-    said = (f'{sent} requests, {dropped} dropped: {second:.1f} MB in the second quarter, {last:.1f} in the last; descriptors {rest[1]} before, '
-            f'{after[1]} after; threads {rest[2]} and {after[2]}')
+    said = (f'{sent} requests, {dropped} dropped: {second:.1f} MB in the second quarter, {last:.1f} in the last; descriptors '
+            f'{rest[1]} before, {after[1]} after; threads {rest[2]} and {after[2]}')
     require(last <= second + max(0.02 * second, 2), said)
     require(after[1] <= rest[1] + 2 and after[2] <= rest[2], said)
     return said

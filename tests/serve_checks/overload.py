@@ -27,7 +27,6 @@ def check(context):
                 require(not faults(r), f'{said[-1]}: {faults(r)}')
             require(over['refused']['count'] > over['ok']['count'], f'{said[-1]}: it was no overload')
             if context.short:   # times are for a machine of one's own
-                require(over['per_second'] > 0.5 * capacity, said[-1])
                 continue
             require(p99_over <= 2 * p99 + slow, said[-1])
             require(over['per_second'] >= 0.95 * capacity, said[-1])
