@@ -74,6 +74,7 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
   model.queue.max_delay = std::chrono::microseconds(options.queue.delay_us);
   model.queue.max_requests = static_cast<std::size_t>(options.queue.size);
   model.queue.default_timeout = std::chrono::microseconds(options.queue.timeout_us);
+  model.cache_responses = options.memory.cache_bytes > 0;
   return model;
 }
 

@@ -16,6 +16,8 @@
 
 namespace tenfold::server {
 
+class ResponseCache;
+
 struct Instances {
   std::string device;                            // "cpu", "cuda:0"
   int count = 1;
@@ -26,6 +28,7 @@ struct ModelOptions {
   std::string version = "1";
   ServedModelOptions served;                     // its max_batch: that of the model, -1: chosen by what the file permits
   QueueOptions queue;                            // its max_batch is the model's
+  bool cache_responses = false;                  // equal requests are answered from the server's cache, if it has one
   std::vector<Instances> instances = {{"cpu", 1}};
 };
 
@@ -41,6 +44,7 @@ class Model {
   std::int64_t max_batch() const { return options_.served.max_batch; }
   const std::string& not_batched() const { return not_batched_; }   // why max_batch is 0 where it was to be chosen
   const std::vector<std::string>& devices() const { return devices_; }   // of its instances
+  std::uint64_t load_number() const { return load_number_; }   // of no other model since the process began
   // Requests that were refused before they came to the queue.
   std::uint64_t refused() const { return refused_; }
   void count_refused() { ++refused_; }
@@ -52,6 +56,8 @@ class Model {
   std::string not_batched_;
   std::shared_ptr<ServedModel> served_;
   std::vector<std::string> devices_;
+  static inline std::atomic<std::uint64_t> loads_ = 0;
+  const std::uint64_t load_number_ = ++loads_;
   std::atomic<std::uint64_t> refused_ = 0;
   std::unique_ptr<RequestQueue> queue_;
 };
@@ -59,6 +65,9 @@ class Model {
 // Thread safe.
 class Models {
  public:
+  // Set before there are models. Null: responses are not cached.
+  void set_cache(std::shared_ptr<ResponseCache> cache) { cache_ = std::move(cache); }
+  const std::shared_ptr<ResponseCache>& cache() const { return cache_; }
   void add(std::shared_ptr<Model> model);
   // The model that a request names; without a version the highest. Throws RequestError as Triton words it.
   std::shared_ptr<Model> find(const std::string& name, const std::string& version) const;
@@ -74,6 +83,7 @@ class Models {
   mutable std::mutex mutex_;
   std::map<std::string, std::map<std::int64_t, std::shared_ptr<Model>>> models_;   // by name and version
   std::atomic<bool> ready_ = false;
+  std::shared_ptr<ResponseCache> cache_;
 };
 
 }  // namespace tenfold::server

@@ -31,6 +31,11 @@ struct GrpcFlags {
   int port = -1;                                 // -1: 8001, or a free one where HTTP takes one
 };
 
+struct MemoryFlags {
+  std::int64_t cache_bytes = 0;                  // of responses; 0: there is no cache
+  bool client_shm = false;                       // whether clients may name shared memory
+};
+
 struct ShutdownFlags {
   int delay_s = 0, timeout_s = 30;
 };
@@ -41,6 +46,7 @@ struct ServeOptions {
   QueueFlags queue;
   HttpFlags http;
   GrpcFlags grpc;
+  MemoryFlags memory;
   ShutdownFlags shutdown;
 };
 
