@@ -234,6 +234,10 @@ if(TENFOLD_PYTHON3)
 TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
   set_tests_properties(serve_test serve_clients_test observe_test supervisor_test PROPERTIES RUN_SERIAL ON)   # which time what they see
+  if(TARGET serve_load AND TARGET tenfold-server)
+    add_test(NAME serve_check_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/serve_check.py ${CMAKE_BINARY_DIR} --short)
+    set_tests_properties(serve_check_test PROPERTIES TIMEOUT 900 RUN_SERIAL ON)
+  endif()
   add_test(NAME tokenizer_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/tokenizer_test.py $<TARGET_FILE:tokenize>)
   set_tests_properties(tokenizer_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME speech_detector_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/speech_detector_test.py
