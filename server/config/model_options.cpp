@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "config/build_options.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
 #include "tenfold/runtime.h"
@@ -11,6 +12,8 @@ namespace tenfold::server {
 namespace {
 
 using cli::ServeOptions;
+
+constexpr std::chrono::seconds kBetweenLines{5};   // of progress
 
 std::string chosen_device(const ServeOptions& options) {
   if (!options.model.device.empty()) {
@@ -67,6 +70,7 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
     if (severity == Severity::error || severity == Severity::warning)
       std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
   };
+  set_build_options(served, options);
   RuntimeOptions runtime;
   runtime.log = served.build.log;
   served.build.runtime = std::make_shared<Runtime>(runtime);
@@ -84,7 +88,13 @@ StartRow load_model(Models& models, const ServeOptions& options, const std::stri
   row.version = "1", row.precision = options.model.precision.empty() ? "tf32" : options.model.precision;
   row.device = row.batch = "-";
   try {
-    const auto model = std::make_shared<Model>(model_options(options, path));
+    ModelOptions of_model = model_options(options, path);
+    set_progress(of_model.served, [said = std::chrono::steady_clock::now(), &row](const std::string& text) mutable {
+      if (std::chrono::steady_clock::now() - said < kBetweenLines) return;
+      said = std::chrono::steady_clock::now();
+      std::fprintf(stderr, "%s: %s\n", row.model.c_str(), text.c_str());
+    });
+    const auto model = std::make_shared<Model>(std::move(of_model));
     row.device = model->devices().front();
     if (options.model.instances > 1) row.device += " x " + std::to_string(options.model.instances);
     row.batch = std::to_string(model->max_batch());
