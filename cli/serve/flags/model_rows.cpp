@@ -17,7 +17,8 @@ void add_model_rows(Flags& flags, ModelFlags& options) {
              "when kernels are timed; default: now, but background where requests choose shapes beside the batch");
   add_choice(flags, "fallback", options.fallback, {"on", "off"},
              "whether an untimed engine, then the CPU, answers where a GPU fails; default: on");
-  flags.add_text("plan-cache-dir", options.plan_cache_folder, "DIR", "where plans and times of kernels are kept; default: the user's cache");
+  flags.add_text("plan-cache-dir", options.plan_cache_folder, "DIR",
+                 "where plans and times of kernels are kept; default: the user's cache");
 }
 
 }  // namespace tenfold::cli
