@@ -19,9 +19,10 @@ int run(int count, char** values) {
   if (worker) arguments.erase(arguments.begin());
   const auto words = flags.parse(arguments);
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
-  if (words.size() != 1) throw cli::UsageError("it takes one model: tenfold serve model.onnx");
-  if (worker) return serve(options, words[0], std::move(*worker));
-  if (options.process.no_supervisor || line.empty()) return serve(options, words[0], {});
+  cli::check_serve(options, words);
+  const std::string path = words.empty() ? "" : words[0];
+  if (worker) return serve(options, path, std::move(*worker));
+  if (options.process.no_supervisor || line.empty()) return serve(options, path, {});
   return supervise(options, line, open_sockets(options, has_grpc()));
 }
 

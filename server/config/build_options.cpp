@@ -1,5 +1,7 @@
 #include "config/build_options.h"
 
+#include <chrono>
+
 namespace tenfold::server {
 
 std::string progress_text(const Progress& step) {
@@ -15,8 +17,16 @@ void set_build_options(ServedModelOptions& served, const cli::ServeOptions& opti
   if (served.cache) served.build.timing_cache = served.cache->folder() + "/times";
 }
 
-void set_progress(ServedModelOptions& served, std::function<void(const std::string&)> report) {
-  served.build.progress = [report = std::move(report)](const Progress& step) { return report(progress_text(step)), true; };
+LoadProgress::LoadProgress(ServedModelOptions& served, std::function<void(const std::string&)> report) {
+  constexpr std::chrono::milliseconds kBetween{100};   // reports
+  const auto last = std::make_shared<std::chrono::steady_clock::time_point>();
+  served.build.progress = [report = std::move(report), last, active = active_](const Progress& step) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!*active || (now - *last < kBetween && step.done < step.total)) return true;
+    *last = now;
+    report(progress_text(step));
+    return true;
+  };
 }
 
 }  // namespace tenfold::server

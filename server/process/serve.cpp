@@ -1,16 +1,17 @@
 #include "process/serve.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <thread>
 
-#include "config/model_options.h"
+#include "config/observe_options.h"
 #include "config/start_table.h"
 #include "core/response_cache.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
+#include "observe/log.h"
 #include "process/end_watch.h"
+#include "repository/start.h"
 #include "routes/v2_routes.h"
 #include "tenfold/device_error.h"
 
@@ -112,7 +113,8 @@ void Ports::listen(Sockets& sockets) {
 }
 
 // Signals while the model loads end the process.
-StartRow load(Models& models, const ServeOptions& options, const std::string& path, EndWatch& end, const std::function<void()>& each_turn) {
+std::vector<StartRow> load(Models& models, const ServeOptions& options, const std::string& path, EndWatch& end,
+                           const std::function<void()>& each_turn) {
   std::atomic<bool> loading = true;
   std::thread watcher([&] {
     while (loading) {
@@ -120,10 +122,10 @@ StartRow load(Models& models, const ServeOptions& options, const std::string& pa
       each_turn();
     }
   });
-  StartRow row = load_model(models, options, path);
+  std::vector<StartRow> rows = load_models(models, options, path);
   loading = false;
   watcher.join();
-  return row;
+  return rows;
 }
 
 // The reason of a GPU that only a new process can use again; empty: there is none.
@@ -141,7 +143,7 @@ End wait_for_end(EndWatch& end, const Models& models, const Descriptor& link) {
     if (!link || lost) continue;
     const std::string reason = lost_device(models);
     if (lost = !reason.empty(); lost) {
-      std::fprintf(stderr, "a device is lost to this process, so another worker takes its place: %s\n", reason.c_str());
+      log_error("a device is lost to this process, so another worker takes its place: " + reason);
       send(link, Message::lost);
     }
   }
@@ -151,6 +153,7 @@ End wait_for_end(EndWatch& end, const Models& models, const Descriptor& link) {
 
 int serve(const ServeOptions& options, const std::string& path, WorkerStart start) {
   EndWatch end(start.link);
+  const Observing observing(options.observe);
   const auto models = std::make_shared<Models>();
   if (options.memory.cache_bytes > 0)
     models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
@@ -158,28 +161,28 @@ int serve(const ServeOptions& options, const std::string& path, WorkerStart star
   Ports ports(options, models);
   if (start.accept == Accept::at_once) ports.listen(start.sockets);
   const auto soon = Clock::now() + kSoon;
-  const StartRow row = load(*models, options, path, end, [&] {
+  const std::vector<StartRow> rows = load(*models, options, path, end, [&] {
     if (start.accept == Accept::soon && !ports.listening() && Clock::now() > soon) ports.listen(start.sockets);
   });
-  std::fputs(start_table({row}).c_str(), stderr);
-  if (!row.ready) return 1;
+  log_table(start_table(rows));
+  const bool failed = std::any_of(rows.begin(), rows.end(), [](const StartRow& row) { return !row.ready; });
+  if (failed && options.repository.exit_on_error) return 1;
   models->set_ready(true);
   if (!ports.listening()) ports.listen(start.sockets);
   if (ports.grpc) ports.grpc->ready_changed();
   if (start.link) send(start.link, Message::ready);
-  std::fprintf(stderr, "%s\n", ports.line.c_str());
+  log_info(ports.line);
   const End how = wait_for_end(end, *models, start.link);
   end.watch_on([models] { models->set_ready(false); });
   if (how == End::hand_over) {
-    std::fputs("another worker serves now: accepted requests are answered\n", stderr);
+    log_info("another worker serves now: accepted requests are answered");
     finish_connections(ports.http, ports.grpc.get(), options);
     models->stop();
     return 0;
   }
-  std::fputs("stopping: accepted requests are answered\n", stderr);
+  log_info("stopping: accepted requests are answered");
   if (drain(*models, ports.http, ports.grpc.get(), options)) return 0;
-  std::fputs("stopped before all accepted requests were answered: --exit-timeout-secs passed\n", stderr);
-  std::fflush(stderr);
+  log_error("stopped before all accepted requests were answered: --exit-timeout-secs passed");
   std::_Exit(1);
 }
 
