@@ -1,5 +1,6 @@
 #include "config/model_defaults.h"
 
+#include "config/build_options.h"
 #include "observe/log.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
@@ -50,6 +51,7 @@ void set_served(ServedModelOptions& served, const ServeOptions& options) {
     if (severity == Severity::error) log_error(line);
     if (severity == Severity::warning) log_warning(line);
   };
+  set_build_options(served, options);
   RuntimeOptions runtime;
   runtime.log = served.build.log;
   served.build.runtime = std::make_shared<Runtime>(runtime);

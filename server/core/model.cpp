@@ -3,12 +3,16 @@
 #include "core/models.h"
 #include "core/unloading.h"
 #include "core/warmup.h"
+#include "observe/fallback_counts.h"
 #include "tenfold/error.h"
 #include "triton_backend/open_model.h"
 
 namespace tenfold::server {
 
 Model::Model(ModelOptions options) : options_(std::move(options)) {
+  options_.served.report_fallback = [name = options_.name, version = options_.version](const FallbackCount& one) {
+    fallback_counts().add({name, version, one.from, one.to, one.reason}, one.requests);
+  };
   const auto open = [path = options_.path, served = options_.served] { return triton::open_model(path, served); };
   served_ = options_.unload_after.count() > 0 ? open_unloading(open, options_.unload_after) : open();
   for (const BindingInfo& b : served_->bindings())

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "config/build_options.h"
 #include "config/config_text.h"
 #include "tenfold/error.h"
 
@@ -33,7 +34,7 @@ void watch_cache(ModelOptions& options) {
 }
 
 LoadedVersions load_folder(const std::string& name, const std::string& folder, const ModelDefaults& defaults, FolderOptions& options,
-                           const LoadedVersions& serving, const std::function<void(std::int64_t)>& starting) {
+                           const LoadedVersions& serving, const VersionProgress& progress) {
   std::vector<std::string> lines;
   const inference::ModelConfig config = config_of(folder, options);
   const std::string text = config_text(config);
@@ -49,11 +50,12 @@ LoadedVersions load_folder(const std::string& name, const std::string& folder, c
       loaded[version] = same->second;
       continue;
     }
-    starting(version);
+    progress(version, "");
     try {
       ModelOptions opened = configured_model(config, name, version, {folder, place, ""}, defaults, lines);
       log(name, lines);
       watch_cache(opened);
+      const LoadProgress reported(opened.served, [&](const std::string& text) { progress(version, text); });
       one.model = std::make_shared<Model>(std::move(opened));
       loaded[version] = std::move(one);
     } catch (const std::exception& error) {

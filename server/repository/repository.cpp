@@ -120,7 +120,9 @@ Status Repository::load_now(const std::string& name, const std::string& config) 
       return failed(Code::invalid_argument, "it is in several repositories, so in none: " + place->second[0] + ", " + place->second[1] +
                                                 "; remove one of them");
     serving = load_folder(name, place->second[0], defaults_, folder, serving,
-                          [&](std::int64_t version) { models_.set_state(name, version, ModelState::loading); });
+                          [&](std::int64_t version, const std::string& text) {
+                            models_.set_state(name, version, ModelState::loading, text);
+                          });
     Models::Versions versions;
     for (const auto& [number, loaded] : serving) versions[number] = loaded.model;
     models_.publish(name, std::move(versions));

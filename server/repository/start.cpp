@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "config/build_options.h"
 #include "config/configured_model.h"
 #include "repository/repository.h"
 #include "tenfold/error.h"
@@ -28,6 +29,9 @@ StartRow load_file(Models& models, const ModelDefaults& defaults, const std::str
     std::vector<std::string> lines;
     ModelOptions options = configured_model({}, name, 1, {"", "", path}, defaults, lines);
     watch_cache(options);
+    const auto progress = [&models, name](const std::string& text) { models.set_state(name, 1, ModelState::loading, text); };
+    progress("");
+    const LoadProgress reported(options.served, progress);
     const auto model = std::make_shared<Model>(std::move(options));
     models.add(model);
     return row_of(*model);

@@ -8,7 +8,7 @@
 namespace tenfold::cli {
 
 struct ModelFlags {
-  std::string name, device, precision, tune, plan_cache_folder;   // empty: as the help says
+  std::string name, device, precision, tune, fallback, plan_cache_folder;   // empty: as the help says
   std::int64_t max_batch = -1;                   // -1: chosen
   int instances = 1, threads = 0;
 };
