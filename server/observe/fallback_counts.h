@@ -31,7 +31,7 @@ class FallbackCounts {
   mutable std::mutex mutex_;
   std::map<Fallback, std::uint64_t> counts_;
 };
-inline FallbackCounts& fallback_counts() {       // of the process: who serves a model adds to it
+inline FallbackCounts& fallback_counts() {  // of the process: who serves a model adds to it
   static FallbackCounts counts;
   return counts;
 }

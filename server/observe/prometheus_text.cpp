@@ -1,5 +1,6 @@
 #include "observe/prometheus_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -62,10 +63,19 @@ const std::vector<std::string>& PrometheusText::bound_labels(const std::vector<d
 void PrometheusText::histogram(std::string_view name, std::string_view labels, const DurationHistogram& histogram, std::uint64_t sum_ns,
                                double unit) {
   const std::vector<std::string>& bounds = bound_labels(histogram.bounds_us, unit);
+  std::string start = std::string(name) + "_bucket{" + std::string(labels) + (labels.empty() ? "" : ",");
+  constexpr std::size_t kAround = 64;  // the bound, the count and what stands between them
+  lines_.resize((start.size() + kAround) * (bounds.size() + 1));
+  char* at = lines_.data();
   std::uint64_t until = 0;
-  for (std::size_t i = 0; i < bounds.size(); ++i) line(name, "_bucket", labels, bounds[i], until += histogram.counts[i]);
-  until += histogram.counts.back();
-  line(name, "_bucket", labels, "le=\"+Inf\"", until);
+  const auto put = [&at](std::string_view text) { at = std::copy(text.begin(), text.end(), at); };
+  for (std::size_t i = 0; i <= bounds.size(); ++i) {
+    until += histogram.counts[i];
+    put(start), put(i < bounds.size() ? std::string_view(bounds[i]) : "le=\"+Inf\""), put("} ");
+    at = std::to_chars(at, at + kAround, until).ptr;
+    *at++ = '\n';
+  }
+  out_.append(lines_.data(), at);
   line(name, "_sum", labels, "", static_cast<double>(sum_ns) / 1000 * unit);
   line(name, "_count", labels, "", until);
 }

@@ -1,10 +1,10 @@
-// GET /metrics: Prometheus' text, with Triton's names, units and labels, and what Tenfold adds under `tenfold_`.
+// The text of /metrics: Prometheus' text, with Triton's names, units and labels, and what Tenfold adds under `tenfold_`.
 #include <array>
+#include <atomic>
 
 #include "observe/metrics_options.h"
 #include "observe/prometheus_text.h"
 #include "routes/metrics_parts.h"
-#include "routes/v2_routes.h"
 
 namespace tenfold::server {
 namespace {
@@ -69,12 +69,11 @@ void add(PrometheusText& text, const std::vector<SampledModel>& models, const Fa
 void add_failures(PrometheusText& text, const std::vector<SampledModel>& models) {
   text.family("nv_inference_request_failure", "counter", "Number of failed inference requests, all batch sizes");
   for (const SampledModel& model : models) {
-    const std::array<std::pair<const char*, std::uint64_t>, 4> reasons = {{{"REJECTED", model.statistics.rejected},
-                                                                           {"CANCELED", model.statistics.cancelled},
-                                                                           {"BACKEND", model.statistics.failed},
-                                                                           {"OTHER", model.refused}}};
-    for (const auto& [reason, count] : reasons)
-      text.sample("nv_inference_request_failure", model.labels + ",reason=\"" + reason + "\"", count);
+    const std::array<std::pair<const char*, std::uint64_t>, 4> reasons = {{{"reason=\"REJECTED\"", model.statistics.rejected},
+                                                                           {"reason=\"CANCELED\"", model.statistics.cancelled},
+                                                                           {"reason=\"BACKEND\"", model.statistics.failed},
+                                                                           {"reason=\"OTHER\"", model.refused}}};
+    for (const auto& [reason, count] : reasons) text.sample("nv_inference_request_failure", model.labels, reason, count);
   }
 }
 
@@ -86,10 +85,12 @@ void add_received(PrometheusText& text, const std::vector<SampledModel>& models)
 
 void add_closed(PrometheusText& text, const std::vector<SampledModel>& models) {
   text.family("tenfold_batch_closed_total", "counter", "Batches by why they took no more requests");
+  std::array<std::string, kBatchClosedReasons> reasons;
+  for (std::size_t i = 0; i < kBatchClosedReasons; ++i)
+    reasons[i] = "reason=\"" + std::string(tenfold::name(static_cast<BatchClosed>(i))) + "\"";
   for (const SampledModel& model : models)
     for (std::size_t i = 0; i < kBatchClosedReasons; ++i)
-      text.sample("tenfold_batch_closed_total",
-                  model.labels + ",reason=\"" + std::string(tenfold::name(static_cast<BatchClosed>(i))) + "\"", model.statistics.closed[i]);
+      text.sample("tenfold_batch_closed_total", model.labels, reasons[i], model.statistics.closed[i]);
 }
 
 void add_histograms(PrometheusText& text, const std::vector<SampledModel>& models) {
@@ -102,18 +103,9 @@ void add_histograms(PrometheusText& text, const std::vector<SampledModel>& model
 
 }  // namespace
 
-std::vector<SampledModel> sample_models(const Models& models) {
-  std::vector<SampledModel> sampled;
-  for (const auto& model : models.all()) {
-    const std::uint64_t refused = model->refused();   // first, so that failures never pass what was received
-    sampled.push_back({"model=\"" + label_value(model->name()) + "\",version=\"" + label_value(model->version()) + "\"",
-                       model->queue().statistics(), refused, model});
-  }
-  return sampled;
-}
-
 std::string metrics_text(const std::vector<SampledModel>& models) {
-  PrometheusText text;
+  static std::atomic<std::size_t> last_bytes = 0;  // so that a text is not copied while it grows
+  PrometheusText text(last_bytes + 4096);
   for (const Family& family : kTriton) add(text, models, family);
   add_failures(text, models);
   add_received(text, models);
@@ -123,13 +115,9 @@ std::string metrics_text(const std::vector<SampledModel>& models) {
   if (metrics_options().summaries) add_summaries(text, models);
   if (metrics_options().tei) add_tei_metrics(text, models);
   add_server_metrics(text);
-  return text.take();
-}
-
-HttpResponse metrics(const Models& models) {
-  HttpResponse response{200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, {}};
-  response.body.push_back(body_part(metrics_text(sample_models(models))));
-  return response;
+  std::string taken = text.take();
+  last_bytes = taken.size();
+  return taken;
 }
 
 }  // namespace tenfold::server

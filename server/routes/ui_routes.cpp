@@ -29,8 +29,10 @@ std::string precision(const Model& model) {
   return build.auto_precision ? "auto" : build.fp16 ? "fp16" : build.bf16 ? "bf16" : build.tf32 ? "tf32" : "fp32";
 }
 
+// With the first and the last bound, below and above which nothing is known.
 std::string quantiles(const DurationHistogram& histogram) {
-  return "{\"p50\":" + number(histogram.quantile_us(0.5)) + ",\"p99\":" + number(histogram.quantile_us(0.99)) + "}";
+  return "{\"p50\":" + number(histogram.quantile_us(0.5)) + ",\"p99\":" + number(histogram.quantile_us(0.99)) +
+         ",\"first\":" + number(histogram.bounds_us.front()) + ",\"last\":" + number(histogram.bounds_us.back()) + "}";
 }
 
 std::string times(const RequestHistograms& histograms) {
@@ -50,8 +52,8 @@ std::string times(const RequestHistograms& histograms) {
 std::string closed(const QueueStatistics& statistics) {
   std::string out;
   for (std::size_t i = 0; i < kBatchClosedReasons; ++i)
-    out += (out.empty() ? "{\"" : ",\"") + std::string(tenfold::name(static_cast<BatchClosed>(i))) + "\":" +
-           std::to_string(statistics.closed[i]);
+    out += (out.empty() ? "{\"" : ",\"") + std::string(tenfold::name(static_cast<BatchClosed>(i))) +
+           "\":" + std::to_string(statistics.closed[i]);
   return out + "}";
 }
 
@@ -115,8 +117,9 @@ HttpResponse ui_data(const Models& models, Clock::time_point started) {
                      ",\"uptime_s\":" + number(std::chrono::duration<double>(Clock::now() - started).count()) +
                      ",\"unassigned\":" + std::to_string(unassigned) + ",\"gpus\":" + list(gpus);
   if (machine.cpu)
-    json += ",\"cpu\":{\"utilization\":" + number(machine.cpu->utilization) + ",\"memory_used\":" +
-            std::to_string(machine.cpu->memory_used) + ",\"memory_total\":" + std::to_string(machine.cpu->memory_total) + "}";
+    json += ",\"cpu\":{\"utilization\":" + number(machine.cpu->utilization) +
+            ",\"memory_used\":" + std::to_string(machine.cpu->memory_used) +
+            ",\"memory_total\":" + std::to_string(machine.cpu->memory_total) + "}";
   HttpResponse response = json_response(json + ",\"models\":" + list(rows) + "}");
   response.headers.emplace_back("Cache-Control", "no-store");
   return response;
