@@ -51,8 +51,8 @@ std::shared_ptr<InferCall> submit(const Models& models, const Call& call, Messag
 
 void model_infer(const Models& models, const std::shared_ptr<Call>& call, Message message) {
   const auto infer_call = submit(models, *call, std::move(message), [call](InferAnswer answer) {
-    if (answer.status) call->send(write_infer_response(answer));
-    call->finish(status_of(answer.status));
+    if (answer.status) call->answer(write_infer_response(answer), {});
+    else call->finish(status_of(answer.status));
   });
   if (infer_call) call->on_cancel([infer_call] { infer_call->cancel(); });
 }

@@ -15,7 +15,7 @@ HttpResponse health(bool ok, const char* what, const std::string& model = "") {
 void add_server_routes(RouteFamily& v2, const std::shared_ptr<Models>& models) {
   v2.get("/v2", [](const RoutedRequest&) { return server_metadata(); });
   v2.get("/v2/health/live", [](const RoutedRequest&) { return health(true, "live"); });
-  v2.get("/v2/health/ready", [models](const RoutedRequest&) { return health(models->ready(), "ready"); });
+  v2.get("/v2/health/ready", [models](const RoutedRequest&) { return health(models->all_ready(), "ready"); });
   v2.get("/v2/models/stats", [models](const RoutedRequest&) { return model_statistics(models->all()); });
 }
 

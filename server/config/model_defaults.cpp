@@ -1,6 +1,4 @@
-#include "config/model_options.h"
-
-#include <filesystem>
+#include "config/model_defaults.h"
 
 #include "observe/log.h"
 #include "tenfold/device.h"
@@ -40,22 +38,7 @@ std::optional<PlanCache> open_cache(const std::string& folder) {
   }
 }
 
-void check_file(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    throw Error(ErrorKind::unsupported, path + " is a folder, and this server takes a model file or a plan: serve repositories and "
-                                               "encoders' folders by Triton and libtriton_tenfold.so");
-}
-
-}  // namespace
-
-ModelOptions model_options(const ServeOptions& options, const std::string& path) {
-  check_file(path);
-  ModelOptions model;
-  model.path = path;
-  model.name = options.model.name.empty() ? std::filesystem::path(path).stem().string() : options.model.name;
-  model.instances = {{chosen_device(options), options.model.instances}};
-  ServedModelOptions& served = model.served;
-  served.max_batch = options.model.max_batch;
+void set_served(ServedModelOptions& served, const ServeOptions& options) {
   served.fallback = options.model.device.empty();      // a device that was named is that one, or an error
   if (options.model.tune == "now") served.tune = Tune::now;
   if (options.model.tune == "background") served.tune = Tune::background;
@@ -70,30 +53,26 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
   RuntimeOptions runtime;
   runtime.log = served.build.log;
   served.build.runtime = std::make_shared<Runtime>(runtime);
-  model.queue.preferred_rows = options.queue.preferred;
-  model.queue.max_delay = std::chrono::microseconds(options.queue.delay_us);
-  model.queue.max_requests = static_cast<std::size_t>(options.queue.size);
-  model.queue.default_timeout = std::chrono::microseconds(options.queue.timeout_us);
-  return model;
 }
 
-StartRow load_model(Models& models, const ServeOptions& options, const std::string& path) {
-  StartRow row;
-  row.model = options.model.name.empty() ? std::filesystem::path(path).stem().string() : options.model.name;
-  row.version = "1", row.precision = options.model.precision.empty() ? "tf32" : options.model.precision;
-  row.device = row.batch = "-";
-  try {
-    const auto model = std::make_shared<Model>(model_options(options, path));
-    row.device = model->devices().front();
-    if (options.model.instances > 1) row.device += " x " + std::to_string(options.model.instances);
-    row.batch = std::to_string(model->max_batch());
-    if (!model->not_batched().empty()) row.reason = "not batched: " + model->not_batched();
-    models.add(model);
-    row.ready = true;
-  } catch (const std::exception& error) {
-    row.reason = error.what();
-  }
-  return row;
+}  // namespace
+
+ModelDefaults model_defaults(const ServeOptions& options) {
+  ModelDefaults defaults;
+  set_served(defaults.base.served, options);
+  QueueOptions& queue = defaults.base.queue;
+  queue.preferred_rows = options.queue.preferred;
+  queue.max_delay = std::chrono::microseconds(options.queue.delay_us);
+  queue.max_requests = static_cast<std::size_t>(options.queue.size);
+  queue.default_timeout = std::chrono::microseconds(options.queue.timeout_us);
+  defaults.base.cache_responses = options.memory.cache_bytes > 0;
+  defaults.base.unload_after = std::chrono::seconds(options.repository.unload_after_s);
+  Completion& completion = defaults.completion;
+  completion.enabled = options.repository.complete;
+  completion.device = chosen_device(options);
+  completion.instances = options.model.instances;
+  if (options.model.max_batch >= 0) completion.max_batch = options.model.max_batch;
+  return defaults;
 }
 
 }  // namespace tenfold::server
