@@ -27,6 +27,14 @@ std::string label_value(std::string_view text) {
   return out;
 }
 
+bool is_label(std::string_view name) {
+  if (name.empty() || name.starts_with("__") || (name[0] >= '0' && name[0] <= '9')) return false;
+  for (const char* own : {"model", "version", "le", "reason", "from", "to", "quantile", "err"})
+    if (name == own) return false;
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+}
+
 void PrometheusText::family(std::string_view name, std::string_view type, std::string_view help) {
   ((out_ += "# HELP ").append(name) += ' ').append(help) += '\n';
   ((out_ += "# TYPE ").append(name) += ' ').append(type) += '\n';

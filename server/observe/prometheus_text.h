@@ -13,6 +13,9 @@ namespace tenfold::server {
 // A label's value: `"` and `\` and line ends are escaped.
 std::string label_value(std::string_view text);
 
+// Whether Prometheus takes it as the name of a label, and it is none of the server's own.
+bool is_label(std::string_view name);
+
 class PrometheusText {
  public:
   explicit PrometheusText(std::size_t expected_bytes = 0) { out_.reserve(expected_bytes); }

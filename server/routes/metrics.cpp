@@ -1,4 +1,5 @@
 // The text of /metrics: Prometheus' text, with Triton's names, units and labels, and what Tenfold adds under `tenfold_`.
+#include <algorithm>
 #include <array>
 #include <atomic>
 
@@ -93,6 +94,36 @@ void add_closed(PrometheusText& text, const std::vector<SampledModel>& models) {
       text.sample("tenfold_batch_closed_total", model.labels, reasons[i], model.statistics.closed[i]);
 }
 
+void add_fallbacks(PrometheusText& text, const std::vector<SampledModel>& models) {
+  text.family("tenfold_fallback", "counter", "Requests that another engine answered because theirs failed");
+  for (const SampledModel& model : models)
+    for (const FallbackCount& fallback : model.fallbacks)
+      text.sample("tenfold_fallback", model.labels,
+                  "from=\"" + label_value(fallback.from) + "\",to=\"" + label_value(fallback.to) + "\",reason=\"" +
+                      label_value(fallback.reason) + "\"",
+                  fallback.requests);
+}
+
+// Of models whose answers are cached, as Triton has them.
+constexpr Family kCache[] = {
+    {"nv_cache_num_hits_per_model", "counter", "Number of cache hits per model", [](S s) { return s.cache_hit.count; }},
+    {"nv_cache_hit_duration_per_model", "counter", "Total cache hit duration per model, in microseconds",
+     [](S s) { return us(s.cache_hit); }},
+    {"nv_cache_num_misses_per_model", "counter", "Number of cache misses per model", [](S s) { return s.cache_miss.count; }},
+    {"nv_cache_miss_duration_per_model", "counter", "Total cache miss (insert+lookup) duration per model, in microseconds",
+     [](S s) { return us(s.cache_miss); }},
+};
+
+void add_cache(PrometheusText& text, const std::vector<SampledModel>& models) {
+  const auto is_cached = [](const SampledModel& model) { return model.cached; };
+  if (std::none_of(models.begin(), models.end(), is_cached)) return;
+  for (const Family& family : kCache) {
+    text.family(family.name, family.type, family.help);
+    for (const SampledModel& model : models)
+      if (model.cached) text.sample(family.name, model.labels, family.value(model.statistics));
+  }
+}
+
 void add_histograms(PrometheusText& text, const std::vector<SampledModel>& models) {
   for (const HistogramFamily& family : kHistograms) {
     text.family(family.name, "histogram", family.help);
@@ -110,6 +141,8 @@ std::string metrics_text(const std::vector<SampledModel>& models) {
   add_failures(text, models);
   add_received(text, models);
   add_closed(text, models);
+  add_fallbacks(text, models);
+  add_cache(text, models);
   add_histograms(text, models);
   add(text, models, kMemory);
   if (metrics_options().summaries) add_summaries(text, models);

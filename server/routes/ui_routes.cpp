@@ -1,5 +1,4 @@
 // GET /ui: a page that shows the models, and /ui/data, which it reads again and again.
-#include "observe/fallback_counts.h"
 #include "observe/machine_gauges.h"
 #include "observe/page_files.h"
 #include "observe/request_counts.h"
@@ -66,12 +65,21 @@ std::string errors(const Model& model) {
   return list(out);
 }
 
-std::string fallbacks(const Model& model) {
+std::string fallbacks(const SampledModel& model) {
   std::vector<std::string> out;
-  for (const auto& [fallback, count] : fallback_counts().get())
-    if (fallback.model == model.name() && fallback.version == model.version())
-      out.push_back("{\"from\":" + json_string(fallback.from) + ",\"to\":" + json_string(fallback.to) +
-                    ",\"reason\":" + json_string(fallback.reason) + ",\"count\":" + std::to_string(count) + "}");
+  for (const FallbackCount& fallback : model.fallbacks)
+    out.push_back("{\"from\":" + json_string(fallback.from) + ",\"to\":" + json_string(fallback.to) +
+                  ",\"reason\":" + json_string(fallback.reason) + ",\"count\":" + std::to_string(fallback.requests) + "}");
+  return list(out);
+}
+
+// Versions that do not serve, and why.
+std::string others(const Models& models) {
+  std::vector<std::string> out;
+  for (const IndexRow& row : models.index())
+    if (row.state != ModelState::ready)
+      out.push_back("{\"name\":" + json_string(row.name) + ",\"version\":" + json_string(row.version) +
+                    ",\"state\":" + json_string(name(row.state)) + ",\"reason\":" + json_string(row.reason) + "}");
   return list(out);
 }
 
@@ -92,7 +100,7 @@ std::string model_json(const SampledModel& sampled, bool ready) {
          count("succeeded", s.success.count) + count("refused", sampled.refused) + count("rejected", s.rejected) +
          count("cancelled", s.cancelled) + count("failed", s.failed) + count("inferences", s.inferences) +
          count("executions", s.executions) + count("memory_bytes", static_cast<std::uint64_t>(s.memory_bytes)) +
-         ",\"times_us\":" + times(s.histograms) + ",\"closed\":" + closed(s) + ",\"fallbacks\":" + fallbacks(model) +
+         ",\"times_us\":" + times(s.histograms) + ",\"closed\":" + closed(s) + ",\"fallbacks\":" + fallbacks(sampled) +
          ",\"errors\":" + errors(model) + "}";
 }
 
@@ -120,7 +128,7 @@ HttpResponse ui_data(const Models& models, Clock::time_point started) {
     json += ",\"cpu\":{\"utilization\":" + number(machine.cpu->utilization) +
             ",\"memory_used\":" + std::to_string(machine.cpu->memory_used) +
             ",\"memory_total\":" + std::to_string(machine.cpu->memory_total) + "}";
-  HttpResponse response = json_response(json + ",\"models\":" + list(rows) + "}");
+  HttpResponse response = json_response(json + ",\"others\":" + others(models) + ",\"models\":" + list(rows) + "}");
   response.headers.emplace_back("Cache-Control", "no-store");
   return response;
 }
