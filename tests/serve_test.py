@@ -304,7 +304,7 @@ class Refusals(ServeCase):
         ):
             self.refused(405 if path != "/" else 404, "", request, path)
         self.refused(404, "", request, "/v1/models/m:predict")
-        for path in ("/v2/models/m/generate", "/v2/repository/index", "/v2/systemsharedmemory/status", "/v2/logging"):
+        for path in ("/v2/models/m/generate", "/v2/repository/index", "/v2/systemsharedmemory/status"):
             self.refused(501, "serve the model by Triton and libtriton_tenfold.so", request, path)
         for method in ("GET", "PUT", "DELETE", "PATCH"):
             status, headers, _ = self.server.send(method, INFER, "" if method == "GET" else "x")

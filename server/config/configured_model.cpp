@@ -5,6 +5,7 @@
 #include "config/backend_rules.h"
 #include "config/field_rules.h"
 #include "config/model_files.h"
+#include "config/metrics_config.h"
 #include "config/scheduling.h"
 #include "config/validate_config.h"
 #include "tenfold/device.h"
@@ -91,6 +92,7 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
   }
   options.instances = instances_of(config, device);
   set_scheduling(config, options.queue);
+  set_metrics(config, options.queue);
   options.labels = read_labels(config, place.model_folder);
   options.warmups = read_warmups(config, place.model_folder);
   options.config = std::make_shared<const ModelConfig>(std::move(config));
