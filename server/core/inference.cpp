@@ -7,6 +7,7 @@
 
 #include "core/checks.h"
 #include "core/response_cache.h"
+#include "core/wishes.h"
 
 namespace tenfold::server {
 namespace {
@@ -20,6 +21,19 @@ Status status_of(const RequestOutcome& outcome) {
     case EndedBy::cancel: return {Code::cancelled, "Request was cancelled"};
     default: return {code_of(outcome.error->kind()), outcome.error->what()};
   }
+}
+
+// What cannot be fulfilled is the answer's error.
+void fulfil(const Wishes& wishes, InferAnswer& answer) noexcept {
+  if (!answer.status) return;
+  try {
+    return wishes.fulfil(answer.outputs);
+  } catch (const RequestError& error) {
+    answer.status = {error.code, error.what()};
+  } catch (const std::bad_alloc&) {
+    answer.status = {Code::unavailable, "out of memory"};
+  }
+  answer.outputs.clear();
 }
 
 class QueuedRequest final : public ServedRequest, public InferCall {
@@ -61,9 +75,11 @@ class QueuedRequest final : public ServedRequest, public InferCall {
     answer_.status = status_of(outcome);
     if (!answer_.status) answer_.outputs.clear();
     else if (cache_) keep();
+    if (!wishes_.none()) fulfil(wishes_, answer_);
     // What is called may hold this request, so it is let go.
     std::exchange(answered_, nullptr)(std::move(answer_));
   }
+  void set_wishes(Wishes wishes) { wishes_ = std::move(wishes); }
   // Has the answer kept for requests like this one.
   void keep_in(std::shared_ptr<ResponseCache> cache, CacheKey key) { cache_ = std::move(cache), key_ = std::move(key); }
   void cancel() noexcept override {
@@ -94,6 +110,7 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   std::vector<int> places_;                      // by binding: of the answer's outputs; -1: it is not requested
   InferAnswer answer_;
   std::function<void(InferAnswer)> answered_;
+  Wishes wishes_;
   std::shared_ptr<ResponseCache> cache_;         // null: the answer is not kept
   CacheKey key_;
   const CancelToken gone_ = CancelToken::create();   // tripped when the client has left
@@ -112,12 +129,22 @@ std::shared_ptr<Model> checked_model(const Models& models, InferRequest& request
   if (!models.ready()) throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
   std::shared_ptr<Model> model = models.find(request.model, request.version);
   try {
+    read_shared_inputs(*models.shared_memory(), request);
     check_request(*model, request);
   } catch (const RequestError&) {
     model->count_refused();
     throw;
   }
   return model;
+}
+
+Wishes wishes_of(const Models& models, Model& model, InferRequest& request) {
+  try {
+    return {*models.shared_memory(), std::move(request.wishes), model.options().labels, model.max_batch() > 0};
+  } catch (const RequestError&) {
+    model.count_refused();
+    throw;
+  }
 }
 
 // The answer, if the cache has it.
@@ -140,11 +167,14 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
   try {
     const std::shared_ptr<Model> model = checked_model(models, request);
     const std::shared_ptr<ResponseCache> cache = model->options().cache_responses ? models.cache() : nullptr;
+    Wishes wishes;
+    if (!request.wishes.empty()) wishes = wishes_of(models, *model, request);
     CacheKey key;
     if (cache) {
       const Clock::time_point start = Clock::now();
       key = CacheKey(*model, request);
       if (std::optional<InferAnswer> answer = cached(*model, *cache, key, request, start)) {
+        if (!wishes.none()) fulfil(wishes, *answer);
         answered(std::move(*answer));
         return nullptr;
       }
@@ -154,6 +184,7 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
     // `answered` stays here until nothing can be thrown any more but by submit(), which then has not finished the request.
     const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), answered);
     if (cache) queued->keep_in(cache, std::move(key));
+    if (!wishes.none()) queued->set_wishes(std::move(wishes));
     model->queue().submit(queued, timeout, priority);
     return queued;
   } catch (const RequestError& error) {

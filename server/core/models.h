@@ -17,6 +17,7 @@
 namespace tenfold::server {
 
 class ResponseCache;
+class SharedMemory;
 
 struct Instances {
   std::string device;                            // "cpu", "cuda:0"
@@ -28,6 +29,7 @@ struct ModelOptions {
   std::string version = "1";
   ServedModelOptions served;                     // its max_batch: that of the model, -1: chosen by what the file permits
   QueueOptions queue;                            // its max_batch is the model's
+  std::map<std::string, std::vector<std::string>> labels;  // of classes, by output
   bool cache_responses = false;                  // equal requests are answered from the server's cache, if it has one
   std::vector<Instances> instances = {{"cpu", 1}};
 };
@@ -68,6 +70,9 @@ class Models {
   // Set before there are models. Null: responses are not cached.
   void set_cache(std::shared_ptr<ResponseCache> cache) { cache_ = std::move(cache); }
   const std::shared_ptr<ResponseCache>& cache() const { return cache_; }
+  // Clients' regions. Set before requests come.
+  void set_shared_memory(std::shared_ptr<SharedMemory> memory) { shared_memory_ = std::move(memory); }
+  const std::shared_ptr<SharedMemory>& shared_memory() const { return shared_memory_; }
   void add(std::shared_ptr<Model> model);
   // The model that a request names; without a version the highest. Throws RequestError as Triton words it.
   std::shared_ptr<Model> find(const std::string& name, const std::string& version) const;
@@ -84,6 +89,7 @@ class Models {
   std::map<std::string, std::map<std::int64_t, std::shared_ptr<Model>>> models_;   // by name and version
   std::atomic<bool> ready_ = false;
   std::shared_ptr<ResponseCache> cache_;
+  std::shared_ptr<SharedMemory> shared_memory_;
 };
 
 }  // namespace tenfold::server

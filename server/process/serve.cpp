@@ -8,6 +8,7 @@
 #include "config/model_options.h"
 #include "config/start_table.h"
 #include "core/response_cache.h"
+#include "core/shared_memory.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
 #include "routes/v2_routes.h"
@@ -111,6 +112,7 @@ HttpPorts listen(HttpServer& http, const std::shared_ptr<Models>& models, const 
 int serve(const ServeOptions& options, const std::string& path) {
   const sigset_t signals = block_stop_signals();
   const auto models = std::make_shared<Models>();
+  models->set_shared_memory(std::make_shared<SharedMemory>(options.memory.client_shm));
   if (options.memory.cache_bytes > 0)
     models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
   HttpServer http(network_threads(options));
