@@ -23,6 +23,7 @@ class ModelConfig;                               // protobuf's message, model_co
 namespace tenfold::server {
 
 class ResponseCache;
+class SharedMemory;
 
 struct Instances {
   std::string device;                            // "cpu", "cuda:0"
@@ -119,6 +120,9 @@ class Models {
   // Set before there are models. Null: responses are not cached.
   void set_cache(std::shared_ptr<ResponseCache> cache) { cache_ = std::move(cache); }
   const std::shared_ptr<ResponseCache>& cache() const { return cache_; }
+  // Clients' regions. Set before requests come.
+  void set_shared_memory(std::shared_ptr<SharedMemory> memory) { shared_memory_ = std::move(memory); }
+  const std::shared_ptr<SharedMemory>& shared_memory() const { return shared_memory_; }
   void add(std::shared_ptr<Model> model);        // one version of a model, which is ready then
   // From now on these versions of a model serve, and no others. Those that served until now finish what they have accepted.
   void publish(const std::string& name, Versions versions);
@@ -163,6 +167,7 @@ class Models {
   std::map<std::string, Entry> models_;
   std::atomic<bool> ready_ = false, strict_ = true;
   std::shared_ptr<ResponseCache> cache_;
+  std::shared_ptr<SharedMemory> shared_memory_;
   std::unique_ptr<Retired> retired_;
   std::shared_ptr<ModelControl> control_;
 };

@@ -7,6 +7,7 @@
 #include "config/observe_options.h"
 #include "config/start_table.h"
 #include "core/response_cache.h"
+#include "core/shared_memory.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
 #include "observe/log.h"
@@ -155,6 +156,7 @@ int serve(const ServeOptions& options, const std::string& path, WorkerStart star
   EndWatch end(start.link);
   const Observing observing(options.observe);
   const auto models = std::make_shared<Models>();
+  models->set_shared_memory(std::make_shared<SharedMemory>(options.memory.client_shm));
   if (options.memory.cache_bytes > 0)
     models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
   if (!start.link) start.sockets = open_sockets(options, has_grpc());

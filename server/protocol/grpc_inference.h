@@ -12,4 +12,7 @@ void add_metadata(Services& services, const std::shared_ptr<Models>& models);
 // TraceSetting and LogSettings.
 void add_settings(Services& services, const std::shared_ptr<Models>& models);
 
+// Clients' shared memory: registered, listed, unregistered.
+void add_shared_memory(Services& services, const std::shared_ptr<Models>& models);
+
 }  // namespace tenfold::server::grpc

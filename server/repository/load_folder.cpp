@@ -1,11 +1,6 @@
 #include "repository/load_folder.h"
 
-<<<<<<< HEAD
-#include <cstdio>
-
 #include "config/build_options.h"
-=======
->>>>>>> h/observe
 #include "config/config_text.h"
 #include "observe/log.h"
 #include "tenfold/error.h"
