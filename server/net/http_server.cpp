@@ -1,9 +1,9 @@
-// Acceptors, and the threads that all connections share.
+// Acceptors, and threads of which each has its connections.
 #include "net/http_server.h"
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
 #include <thread>
+#include <utility>
 
 #include "net/acceptor.h"
 #include "net/http_connection.h"
@@ -43,16 +43,27 @@ std::vector<std::shared_ptr<HttpConnection>> OpenConnections::all() const {
   return all;
 }
 
-struct HttpServer::Impl {
-  asio::io_context io;
+namespace {
+
+// A thread with its connections. Threads that share them wake each other, and move a connection from one processor to another.
+struct Loop {
+  asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
+  std::thread thread{[this] { io.run(); }};
+};
+
+}  // namespace
+
+struct HttpServer::Impl {
   std::shared_ptr<OpenConnections> open = std::make_shared<OpenConnections>();
+  std::vector<std::unique_ptr<Loop>> loops;
+  std::atomic<std::size_t> next_loop = 0;
   std::vector<std::shared_ptr<Acceptor>> acceptors;
-  std::vector<std::thread> threads;
+  bool stopped = false;
 };
 
 HttpServer::HttpServer(int threads) : impl_(std::make_unique<Impl>()) {
-  for (int i = 0; i < std::max(threads, 1); ++i) impl_->threads.emplace_back([this] { impl_->io.run(); });
+  for (int i = 0; i < std::max(threads, 1); ++i) impl_->loops.push_back(std::make_unique<Loop>());
 }
 
 HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
@@ -63,9 +74,8 @@ std::uint16_t HttpServer::listen(const std::string& address, std::uint16_t port,
 
 std::uint16_t HttpServer::listen(int socket, HttpHandler handler, HttpLimits limits) {
   const auto shared = std::make_shared<const HttpPort>(HttpPort{std::move(handler), limits, impl_->open});
-  asio::io_context& io = impl_->io;
-  const auto acceptor = std::make_shared<Acceptor>(asio::make_strand(io), socket, Acceptor::Host{
-      .next = [&io] { return asio::make_strand(io); },
+  const auto acceptor = std::make_shared<Acceptor>(impl_->loops[0]->io.get_executor(), socket, Acceptor::Host{
+      .next = [impl = impl_.get()] { return impl->loops[impl->next_loop++ % impl->loops.size()]->io.get_executor(); },
       .take = [shared](tcp::socket taken) { take(std::move(taken), shared); }});
   acceptor->start();
   impl_->acceptors.push_back(acceptor);
@@ -78,17 +88,15 @@ void HttpServer::stop_accepting() {
 }
 
 bool HttpServer::stop(std::chrono::milliseconds patience) {
-  if (impl_->threads.empty()) return true;
+  if (std::exchange(impl_->stopped, true)) return true;
   const auto until = std::chrono::steady_clock::now() + patience;
   impl_->open->stopping = true;
   stop_accepting();
   for (const auto& connection : impl_->open->all()) connection->close_if_idle();
   while (impl_->open->count > 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   const bool all_closed = impl_->open->count == 0;
-  impl_->work.reset();
-  impl_->io.stop();
-  for (std::thread& thread : impl_->threads) thread.join();
-  impl_->threads.clear();
+  for (const auto& loop : impl_->loops) loop->io.stop();
+  for (const auto& loop : impl_->loops) loop->thread.join();
   return all_closed;
 }
 
