@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <boost/asio/post.hpp>
+#include <utility>
 
 #include "tenfold/error.h"
 
@@ -44,10 +45,10 @@ void Acceptor::start() {
 }
 
 void Acceptor::accept() {
-  if (!acceptor_.is_open()) return;
+  if (!acceptor_.is_open()) return end();
   acceptor_.async_accept(host_.next(), [self = shared_from_this()](ErrorCode error, tcp::socket socket) {
-    if (!self->acceptor_.is_open()) return;
-    if (!error) self->host_.take(std::move(socket));
+    if (!error) self->host_.take(std::move(socket));   // also one that was accepted as this closed
+    if (!self->acceptor_.is_open()) return self->end();
     const bool exhausted = error == asio::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system;
     if (!error || error == asio::error::connection_aborted || (exhausted && self->refuse_one())) return self->accept();
     self->pause_.expires_after(kPause);
@@ -66,12 +67,28 @@ bool Acceptor::refuse_one() {
   return refused >= 0 && spare_ >= 0;
 }
 
-void Acceptor::close() {
-  asio::post(acceptor_.get_executor(), [self = shared_from_this()] {
+void Acceptor::end() {
+  if (!std::exchange(ended_, true)) closed_.set_value();
+}
+
+void Acceptor::take_rest() {
+  ErrorCode error;
+  for (int i = 0; i < asio::socket_base::max_listen_connections; ++i) {
+    tcp::socket socket = acceptor_.accept(host_.next(), error);
+    if (error) return;
+    host_.take(std::move(socket));
+  }
+}
+
+void Acceptor::close(bool rest) {
+  if (closing_.exchange(true)) return;
+  asio::post(acceptor_.get_executor(), [self = shared_from_this(), rest] {
     ErrorCode ignored;
+    if (rest) self->take_rest();
     self->acceptor_.close(ignored);
     self->pause_.cancel();
   });
+  closed_.get_future().wait();
 }
 
 }  // namespace tenfold::server

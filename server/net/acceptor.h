@@ -4,7 +4,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 
 namespace tenfold::server {
@@ -21,16 +23,23 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   Acceptor(const boost::asio::any_io_executor& executor, int socket, Host host);
   ~Acceptor();
   void start();
-  void close();                                   // from any thread; others who have the same socket go on with it
+  // From any thread but the executor's, which must run: returns when nothing more is taken. Others who have the same socket go on with
+  // it; with `rest` the connections that wait now are taken first.
+  void close(bool rest);
 
  private:
   void accept();
   bool refuse_one();
+  void take_rest();
+  void end();
 
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   Host host_;
   int spare_ = -1;                                // a descriptor to give up when there are no others
+  std::atomic<bool> closing_ = false;
+  bool ended_ = false;
+  std::promise<void> closed_;
 };
 
 }  // namespace tenfold::server

@@ -26,7 +26,6 @@ grep -qi 'cuda\|gpu' gpu.log || { cat gpu.log; fail "what is said without a GPU"
 echo "Python"
 python3 -c "import tenfold, numpy as np
 engine = tenfold.build('relu.onnx')
-name = engine.inputs[0].name if hasattr(engine.inputs[0], 'name') else engine.inputs[0]
 print(tenfold.__version__, len(tenfold.devices()))" || fail "import tenfold"
 
 echo "C and C++"
