@@ -1,8 +1,12 @@
-"""Tagged requests of random shapes and timeouts over both protocols: each answer is that of its solo run."""
+"""Tagged requests of random shapes, priorities and timeouts over both protocols: each answer is that of its solo run."""
 import numpy as np
 from serve_checks.common import counters, faults, require, result, save_open, write_requests
 
 SECONDS = 600
+LEVELS = 3
+CONFIG = f'''max_batch_size: 16
+dynamic_batching {{ max_queue_delay_microseconds: 200 priority_levels: {LEVELS} default_priority_level: 2 }}
+'''
 
 
 def check(context):
@@ -10,9 +14,11 @@ def check(context):
     total, distinct = (20_000, 200) if context.short else (1_000_000, 2000)
     inputs = [rng.normal(size=(rng.integers(1, 5), rng.integers(1, 9), 16)).astype(np.float32) for _ in range(distinct)]
     # A tenth may wait for a moment only; of these some are refused.
-    timed = {i: {'timeout': int(rng.integers(200, 5000))} for i in range(0, distinct, 10)}
-    with context.server(save_open(context.folder / 'm.onnx'), '--max-batch=16', '--max-queue-delay-us=200') as server:
-        files = write_requests(context, server, inputs, parameters=timed)
+    parameters = {i: {'priority': int(rng.integers(0, LEVELS + 1))} for i in range(distinct)}
+    for i in range(0, distinct, 10):
+        parameters[i]['timeout'] = int(rng.integers(200, 5000))
+    with context.repository_server(save_open, CONFIG) as server:
+        files = write_requests(context, server, inputs, parameters=parameters)
         before = counters(server)
         loads = {p: context.begin_load(server, files[p], grpc=p == 'grpc', clients=16, count=total // 2, seconds=3600, shuffle=True, seed=3)
                  for p in files}
