@@ -37,7 +37,7 @@ class Context:
 
     def repository_server(self, model, config, *flags, name='m'):
         """A server of one model of a repository, by its configuration."""
-        folder = self.folder / 'repository' / name / '1'
+        folder = self.folder / f'repository-{name}' / name / '1'
         folder.mkdir(parents=True)
         model(folder / 'model.onnx')
         (folder.parent / 'config.pbtxt').write_text('backend: "tenfold"\ninstance_group { count: 1 kind: KIND_CPU }\n' + ENGINE + config)
