@@ -14,8 +14,8 @@ KEPT = ROOT / 'docs' / 'serving-results'
 VERDICTS = '''# Checks of the server under load
 
 `script/serve-check` runs these for as long as it takes to tell, on a machine of its own, and writes this page from
-[what it kept](../serving-results). CI runs a short form of each. A verdict names the load average before it began: where that is above
-1, others used the machine, and times are theirs as well.
+[what it kept](../serving-results). CI runs a short form of each. A verdict names the load average before it began:
+where that is above 1, others used the machine, and times are theirs as well.
 
 | check | asks | verdict | what it saw | measured |
 |---|---|---|---|---|
@@ -35,11 +35,12 @@ CHECKS = {
 }
 FIGURES = '''# Performance of the server
 
-`script/bench --serve` measures these and writes this page from [what it kept](../serving-results). A figure is CPU time of all
-processes of the server, user and system, divided by the requests: it does not depend on who else uses the machine as rates and
-latencies do. All servers of a row are up at the same time and take turns under the same load (`bench/serve_load`, one thread, answers
-checked); figures are medians over the turns, ratios are of one turn, with the lowest and highest in brackets. Triton is 2.51.
-With `libtriton_tenfold.so` it has the same engine, precision and threads as ours, so that the rest is the server's.
+`script/bench --serve` measures these and writes this page from [what it kept](../serving-results). A figure is CPU
+time of all processes of the server, user and system, divided by the requests: it does not depend on who else uses the
+machine as rates and latencies do. All servers of a row are up at the same time and take turns under the same load
+(`bench/serve_load`, one thread, answers checked); figures are medians over the turns, ratios are of one turn, with
+the lowest and highest in brackets. Triton is 2.51. With `libtriton_tenfold.so` it has the same engine, precision and
+threads as ours, so that the rest is the server's.
 '''
 SIDES = {'tenfold': 'tenfold serve', 'triton': 'Triton, libtriton_tenfold.so', 'python': 'Triton, ONNX Runtime in Python'}
 LATER = (('MiniLM, a sentence a request, 16 clients', 'text routes'),
