@@ -121,17 +121,17 @@ std::size_t PaddedChannels::set_of(std::size_t i) const {
 // Sets that a convolution reads, or whose tensors are large; of 16 bytes for each element of an image, and no more than half as many
 // channels again.
 void PaddedChannels::choose() {
-  std::map<std::size_t, std::int64_t> wanted, bytes;
+  std::map<std::size_t, std::int64_t> wanted, pieces;
   for (const auto& [v, held] : held_) {
     const std::size_t set = set_of(held.set);
-    const bool read = std::any_of(v->users.begin(), v->users.end(), [v = v](const Node* n) { return is_narrow_product(*n) && n->in(0) == v; });
+    const bool read = std::any_of(v->users.begin(), v->users.end(),
+                                  [v = v](const Node* n) { return is_narrow_product(*n) && n->in(0) == v; });
     const ir::Dim elements = ir::product(std::span(v->dims()).subspan(1));
     if (read || (elements.is_constant() && elements.constant() >= kManyElements)) wanted[set] = *channels_of(*v);
-    const bool narrow = bits(v->dtype()) == 8;
-    bytes[set] = std::max<std::int64_t>(bytes[set], narrow ? 16 : 8);
+    pieces[set] = std::max<std::int64_t>(pieces[set], bits(v->dtype()) == 8 ? 16 : 8);
   }
   for (const auto& [set, channels] : wanted) {
-    const std::int64_t more = round_up_to(channels, bytes[set]);
+    const std::int64_t more = round_up_to(channels, pieces[set]);
     if (more != channels && 2 * more <= 3 * channels) channels_[set] = more;
   }
 }
