@@ -6,6 +6,7 @@
 
 #include "base/types/element.h"
 #include "ops/interpret.h"
+#include "passes/match.h"
 
 namespace tenfold::passes {
 namespace {
@@ -74,7 +75,9 @@ std::optional<double> PaddedChannels::held_by_result(const Node& n, double fille
       if (v->dims()[1] != n.out()->dims()[1] || v->rank() != n.out()->rank()) return std::nullopt;
       operands.emplace_back(one_element(v->dtype(), v->rank(), it->second.value)), padded = true;
     } else if (v->is_constant() && v->constant->tensor.size() == 1 && v->rank() <= n.out()->rank()) {
-      operands.emplace_back(v->constant->tensor);
+      const Tensor* const number = look(v);
+      if (!number) return std::nullopt;
+      operands.emplace_back(*number);
     } else if (is_by_channel(*v, *n.out())) {
       operands.emplace_back(one_element(v->dtype(), v->rank(), filler));
     } else {
