@@ -10,10 +10,9 @@ namespace {
 int run(int count, char** values) {
   cli::ServeOptions options;
   const cli::Flags flags = cli::make_serve_flags(options);
-  const auto words = flags.parse({values + (count > 0), values + count});
+  const auto words = flags.parse(cli::with_tei_variables({values + (count > 0), values + count}));
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
-  if (words.size() != 1) throw cli::UsageError("it takes one model: tenfold serve model.onnx");
-  return serve(options, words[0]);
+  return serve(options, cli::served_path(options, words));
 }
 
 }  // namespace

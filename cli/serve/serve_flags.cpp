@@ -10,9 +10,11 @@ Flags make_serve_flags(ServeOptions& options) {
               "The program tenfold-server does it, which stands beside this one.");
   add_model_rows(flags, options.model);
   add_queue_rows(flags, options.queue);
+  add_text_rows(flags, options.text);
   add_http_rows(flags, options.http);
   add_grpc_rows(flags, options.grpc);
   add_shutdown_rows(flags, options.shutdown);
+  add_tei_rows(flags, options);
   flags.group("Help");
   flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {
                if (!text.empty() && text != "all") throw UsageError("--help or --help=all");
@@ -20,6 +22,13 @@ Flags make_serve_flags(ServeOptions& options) {
              }});
   add_refused_rows(flags);
   return flags;
+}
+
+std::string served_path(const ServeOptions& options, const std::vector<std::string>& words) {
+  if (words.empty() && !options.text.model_id.empty()) return options.text.model_id;
+  if (words.size() != 1 || !options.text.model_id.empty())
+    throw UsageError("tenfold serve takes one model: tenfold serve model.onnx, or an encoder's folder");
+  return words[0];
 }
 
 }  // namespace tenfold::cli

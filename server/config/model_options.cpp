@@ -1,5 +1,6 @@
 #include "config/model_options.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -11,6 +12,14 @@ namespace tenfold::server {
 namespace {
 
 using cli::ServeOptions;
+
+// A file's without its ending; a folder's.
+std::string model_name(const ServeOptions& options, const std::string& path) {
+  if (!options.model.name.empty()) return options.model.name;
+  std::filesystem::path named = std::filesystem::path(path).lexically_normal();
+  if (!named.has_filename()) named = named.parent_path();
+  return std::filesystem::is_directory(path) ? named.filename().string() : named.stem().string();
+}
 
 std::string chosen_device(const ServeOptions& options) {
   if (!options.model.device.empty()) {
@@ -41,9 +50,43 @@ std::optional<PlanCache> open_cache(const std::string& folder) {
 }
 
 void check_file(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    throw Error(ErrorKind::unsupported, path + " is a folder, and this server takes a model file or a plan: serve repositories and "
-                                               "encoders' folders by Triton and libtriton_tenfold.so");
+  if (std::filesystem::is_directory(path) && !is_encoder_folder(path))
+    throw Error(ErrorKind::unsupported, path + " is a folder without an encoder (config.json and a tokenizer), and this server takes a "
+                                               "model file, a plan or an encoder's folder: serve repositories by Triton and "
+                                               "libtriton_tenfold.so");
+}
+
+EncoderPrecision encoder_precision(const std::string& precision) {
+  return precision.empty() ? EncoderPrecision::by_build : parse_encoder_precision(precision);
+}
+
+// The queue's budget is the one that runs of the engine have, so that what a batch holds is computed at once.
+void set_encoder(ModelOptions& model, const ServeOptions& options) {
+  ServedEncoderOptions served;
+  served.encoder.build = model.served.build;
+  served.encoder.build.optimization_level = options.model.tune == "never" ? 0 : 1;
+  served.encoder.build.device = model.instances.front().device;
+  const std::string& dtype = options.text.dtype;
+  served.encoder.precision = dtype == "float16"    ? EncoderPrecision::fp16
+                             : dtype == "bfloat16" ? EncoderPrecision::bf16
+                                                   : encoder_precision(options.model.precision);
+  served.encoder.cache = PlanCacheOptions{.folder = options.model.plan_cache_folder};
+  served.fallback = model.served.fallback;
+  const EncoderInfo info = Encoder::load(model.path, served.encoder).info();
+  std::int64_t& budget = model.queue.max_tokens;
+  budget = options.text.batch_tokens;
+  if (budget == 0) budget = std::max<std::int64_t>(is_gpu(served.encoder.build.device) ? 16384 : 2048, info.max_tokens);
+  served.encoder.max_tokens = static_cast<int>(std::min<std::int64_t>(info.max_tokens, budget));
+  served.encoder.batch_tokens = budget;
+  if (!options.text.prompt.empty()) served.prompt = options.text.prompt;
+  if (const std::string& name = options.text.prompt_name; !name.empty()) {
+    if (served.prompt) throw Error(ErrorKind::invalid_argument, "--default-prompt and --default-prompt-name are both given: one is enough");
+    const auto found = info.prompts.find(name);
+    if (found == info.prompts.end())
+      throw Error(ErrorKind::invalid_argument, "--default-prompt-name is '" + name + "', which is none of the prompts of " + model.path);
+    served.prompt = found->second;
+  }
+  model.encoder = std::move(served);
 }
 
 }  // namespace
@@ -52,7 +95,7 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
   check_file(path);
   ModelOptions model;
   model.path = path;
-  model.name = options.model.name.empty() ? std::filesystem::path(path).stem().string() : options.model.name;
+  model.name = model_name(options, path);
   model.instances = {{chosen_device(options), options.model.instances}};
   ServedModelOptions& served = model.served;
   served.max_batch = options.model.max_batch;
@@ -70,6 +113,7 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
   RuntimeOptions runtime;
   runtime.log = served.build.log;
   served.build.runtime = std::make_shared<Runtime>(runtime);
+  if (is_encoder_folder(path)) set_encoder(model, options);
   model.queue.preferred_rows = options.queue.preferred;
   model.queue.max_delay = std::chrono::microseconds(options.queue.delay_us);
   model.queue.max_requests = static_cast<std::size_t>(options.queue.size);
@@ -77,9 +121,18 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
   return model;
 }
 
+TextOptions text_options(const ServeOptions& options) {
+  TextOptions text;
+  if (options.text.max_texts > 0) text.max_texts = static_cast<std::size_t>(options.text.max_texts);
+  text.truncate = options.text.truncate;
+  text.allow_token_input = options.text.token_input, text.allow_dimensions = options.text.dimensions;
+  text.any_model_name = !options.text.model_id.empty();
+  return text;
+}
+
 StartRow load_model(Models& models, const ServeOptions& options, const std::string& path) {
   StartRow row;
-  row.model = options.model.name.empty() ? std::filesystem::path(path).stem().string() : options.model.name;
+  row.model = model_name(options, path);
   row.version = "1", row.precision = options.model.precision.empty() ? "tf32" : options.model.precision;
   row.device = row.batch = "-";
   try {

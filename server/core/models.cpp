@@ -11,6 +11,7 @@ namespace tenfold::server {
 namespace {
 
 constexpr std::int64_t kDefaultMaxBatch = 4;   // Triton's
+constexpr std::int64_t kDefaultTexts = 1024;   // of an encoder, whose batches are bounded by tokens
 
 // The batch that the file permits; 0: it cannot be batched, and `why` says so.
 std::int64_t chosen_batch(const ModelOptions& options, std::string& why) {
@@ -38,9 +39,7 @@ std::int64_t parse_version(const std::string& version) {
 }  // namespace
 
 Model::Model(ModelOptions options) : options_(std::move(options)) {
-  if (options_.served.max_batch < 0) options_.served.max_batch = chosen_batch(options_, not_batched_);
-  options_.queue.max_batch = options_.served.max_batch;
-  served_ = open_served_model(options_.path, options_.served);
+  open();
   for (const BindingInfo& b : served_->bindings())
     if (v2_name(b.dtype).empty())
       throw Error(ErrorKind::unsupported, "'" + b.name + "' has the type " + std::string(tenfold::name(b.dtype)) +
@@ -52,6 +51,20 @@ Model::Model(ModelOptions options) : options_(std::move(options)) {
       devices_.push_back(instances.back()->device());
     }
   queue_ = std::make_unique<RequestQueue>(std::move(instances), options_.queue);
+}
+
+void Model::open() {
+  std::int64_t& max_batch = options_.served.max_batch;
+  if (options_.encoder) {
+    if (max_batch < 0) max_batch = kDefaultTexts;
+    options_.encoder->max_batch = max_batch;
+    const std::shared_ptr<ServedEncoder> encoder = open_served_encoder(options_.path, *options_.encoder);
+    served_ = encoder, encoder_ = encoder;
+  } else {
+    if (max_batch < 0) max_batch = chosen_batch(options_, not_batched_);
+    served_ = open_served_model(options_.path, options_.served);
+  }
+  options_.queue.max_batch = max_batch;
 }
 
 void Models::add(std::shared_ptr<Model> model) {

@@ -12,6 +12,7 @@
 
 #include "core/status.h"
 #include "tenfold/serving/request_queue.h"
+#include "tenfold/serving/served_encoder.h"
 #include "tenfold/serving/served_model.h"
 
 namespace tenfold::server {
@@ -25,6 +26,7 @@ struct ModelOptions {
   std::string name, path;                        // a model file, a plan or an encoder's folder
   std::string version = "1";
   ServedModelOptions served;                     // its max_batch: that of the model, -1: chosen by what the file permits
+  std::optional<ServedEncoderOptions> encoder;   // of an encoder's folder, in place of `served`, but for max_batch
   QueueOptions queue;                            // its max_batch is the model's
   std::vector<Instances> instances = {{"cpu", 1}};
 };
@@ -38,6 +40,7 @@ class Model {
   const ModelOptions& options() const { return options_; }
   const ServedModel& served() const { return *served_; }
   std::shared_ptr<const ServedModel> shared_served() const { return served_; }
+  const std::shared_ptr<const ServedEncoder>& encoder() const { return encoder_; }   // null: it takes no text
   std::int64_t max_batch() const { return options_.served.max_batch; }
   const std::string& not_batched() const { return not_batched_; }   // why max_batch is 0 where it was to be chosen
   const std::vector<std::string>& devices() const { return devices_; }   // of its instances
@@ -48,9 +51,11 @@ class Model {
   const RequestQueue& queue() const { return *queue_; }
 
  private:
+  void open();
   ModelOptions options_;
   std::string not_batched_;
   std::shared_ptr<ServedModel> served_;
+  std::shared_ptr<const ServedEncoder> encoder_;
   std::vector<std::string> devices_;
   std::atomic<std::uint64_t> refused_ = 0;
   std::unique_ptr<RequestQueue> queue_;

@@ -9,6 +9,7 @@
 #include "config/start_table.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
+#include "routes/text_routes.h"
 #include "routes/v2_routes.h"
 #include "tenfold/error.h"
 
@@ -80,10 +81,11 @@ HttpHandler routes_of_metrics(const std::shared_ptr<Models>& models) {
   return router.handler();
 }
 
-HttpHandler routes_of_models(const std::shared_ptr<Models>& models) {
+HttpHandler routes_of_models(const std::shared_ptr<Models>& models, const ServeOptions& options) {
   Router router;
   add_v2_routes(router, models);
   add_metrics_routes(router, models);
+  add_text_routes(router, models, text_options(options));
   return router.handler();
 }
 
@@ -92,12 +94,13 @@ struct HttpPorts {
   std::string metrics;                           // words for the line that says where it is; empty: nowhere
 };
 
-HttpPorts listen(HttpServer& http, const std::shared_ptr<Models>& models, const cli::HttpFlags& options) {
+HttpPorts listen(HttpServer& http, const std::shared_ptr<Models>& models, const ServeOptions& all) {
+  const cli::HttpFlags& options = all.http;
   HttpLimits limits;
   limits.body_bytes = static_cast<std::size_t>(options.body_bytes);
   limits.connections = static_cast<std::size_t>(options.connections);
   HttpPorts ports;
-  ports.models = http.listen(options.address, static_cast<std::uint16_t>(options.port), routes_of_models(models), limits);
+  ports.models = http.listen(options.address, static_cast<std::uint16_t>(options.port), routes_of_models(models, all), limits);
   if (!options.metrics) return ports;
   const std::string& address = options.metrics_address.empty() ? options.address : options.metrics_address;
   const std::uint16_t opened = http.listen(address, static_cast<std::uint16_t>(options.metrics_port), routes_of_metrics(models));
@@ -111,7 +114,7 @@ int serve(const ServeOptions& options, const std::string& path) {
   const sigset_t signals = block_stop_signals();
   const auto models = std::make_shared<Models>();
   HttpServer http(network_threads(options));
-  const HttpPorts ports = listen(http, models, options.http);
+  const HttpPorts ports = listen(http, models, options);
   std::string others = ports.metrics;
   const std::unique_ptr<GrpcFront> grpc = options.grpc.enabled ? open_grpc(models, grpc_options(options)) : nullptr;
   if (grpc) others += ", gRPC on " + shown_address(grpc_options(options).address) + ":" + std::to_string(grpc->port());

@@ -90,7 +90,7 @@ HttpResponse metrics(const Models& models) {
       [](S s) { return us(s.compute_output); });
   text.each("nv_inference_pending_request_count", "gauge", "Requests that wait now", [](S s) { return s.waiting; });
   add_closed(text, sampled);
-  HttpResponse response{200, {{"Content-Type", "text/plain; charset=utf-8"}}, {}};
+  HttpResponse response{200, {{"Content-Type", "text_requests/plain; charset=utf-8"}}, {}};
   response.body.push_back(body_part(text.take()));
   return response;
 }

@@ -16,6 +16,8 @@ void add_bool(Flags& flags, const std::string& name, bool& target, const std::st
 
 void add_model_rows(Flags& flags, ModelFlags& options);
 void add_queue_rows(Flags& flags, QueueFlags& options);
+void add_text_rows(Flags& flags, TextFlags& options);
+void add_tei_rows(Flags& flags, ServeOptions& options);
 void add_http_rows(Flags& flags, HttpFlags& options);
 void add_grpc_rows(Flags& flags, GrpcFlags& options);
 void add_shutdown_rows(Flags& flags, ShutdownFlags& options);

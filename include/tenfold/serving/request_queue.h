@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,9 @@ class TENFOLD_API RequestQueue {
   // than `timeout`, or `default_timeout` where that is shorter or `timeout` is 0. The timeout ends a request when it is due, also
   // while all instances are busy. One that runs already is not ended.
   void submit(std::shared_ptr<ServedRequest> request, std::chrono::microseconds timeout = {});
+  // Several requests of one caller, in their order, which are accepted or refused together. They are refused where one alone would be: if
+  // the queue is full when they come.
+  void submit(std::span<const std::shared_ptr<ServedRequest>> requests, std::chrono::microseconds timeout = {});
   // Ends the request if it still waits: RequestOutcome::ended_by is `cancel`. Whether it did.
   bool cancel(const ServedRequest& request) noexcept;
   // Refuses new requests, and returns when those accepted have finished.

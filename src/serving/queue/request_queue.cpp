@@ -115,24 +115,32 @@ RequestQueue::RequestQueue(std::vector<std::unique_ptr<ServedInstance>> instance
 RequestQueue::~RequestQueue() { stop(); }
 
 void RequestQueue::submit(std::shared_ptr<ServedRequest> request, std::chrono::microseconds timeout) {
+  submit(std::span<const std::shared_ptr<ServedRequest>>(&request, 1), timeout);
+}
+
+void RequestQueue::submit(std::span<const std::shared_ptr<ServedRequest>> requests, std::chrono::microseconds timeout) {
   const QueueOptions& options = impl_->options;
   if (timeout.count() <= 0 || (options.default_timeout.count() > 0 && options.default_timeout < timeout))
     timeout = options.default_timeout;
-  auto entry = std::make_unique<Entry>(std::move(request), impl_->recorder, options.max_batch > 0);
-  if (timeout.count() > 0) entry->deadline = entry->arrival + timeout;
-  impl_->recorder.received();
+  Entries entries;
+  for (const std::shared_ptr<ServedRequest>& request : requests) {
+    entries.push_back(std::make_unique<Entry>(request, impl_->recorder, options.max_batch > 0));
+    if (timeout.count() > 0) entries.back()->deadline = entries.back()->arrival + timeout;
+    impl_->recorder.received();
+  }
   EndedBy refused = EndedBy::run;
   {
     const std::lock_guard lock(impl_->mutex);
     if (impl_->stopping) refused = EndedBy::stop;
     else if (options.max_requests > 0 && impl_->waiting.size() >= options.max_requests) refused = EndedBy::full_queue;
     if (refused == EndedBy::run) {
-      impl_->waiting.push_back(std::move(entry));
+      for (auto& entry : entries) impl_->waiting.push_back(std::move(entry));
       impl_->arrived.notify_one();
       if (timeout.count() > 0) impl_->deadlines_changed.notify_one();
     }
   }
-  if (refused != EndedBy::run) entry->refuse(refused);
+  if (refused == EndedBy::run) return;
+  for (const auto& entry : entries) entry->refuse(refused);
 }
 
 bool RequestQueue::cancel(const ServedRequest& request) noexcept {
