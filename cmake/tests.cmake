@@ -225,13 +225,14 @@ if(TENFOLD_PYTHON3)
                cli_notes_test cli_sweep_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
-               text_data_test modelopt_files_test embed_test serve_test serve_clients_test latency_test recurrent_test report_test)
+               text_data_test modelopt_files_test embed_test serve_test serve_clients_test latency_test recurrent_test report_test
+               text_routes_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
 TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
-  set_tests_properties(serve_test serve_clients_test PROPERTIES RUN_SERIAL ON)   # which time what they see
+  set_tests_properties(serve_test serve_clients_test text_routes_test PROPERTIES RUN_SERIAL ON)   # which time what they see
   add_test(NAME tokenizer_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/tokenizer_test.py $<TARGET_FILE:tokenize>)
   set_tests_properties(tokenizer_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME speech_detector_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/speech_detector_test.py
@@ -256,6 +257,9 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   if(NOT TENFOLD_CLIENTS_PYTHON)
     set(TENFOLD_CLIENTS_PYTHON ${TENFOLD_PYTHON3})
   endif()
+  add_test(NAME text_clients_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/text_clients_test.py
+    $<TARGET_FILE:tenfold>)
+  set_tests_properties(text_clients_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   if(TARGET grpc_trial)
     add_test(NAME grpc_transport_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_transport_test.py
       $<TARGET_FILE:grpc_trial>)

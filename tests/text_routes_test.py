@@ -29,49 +29,95 @@ def decoded(text, dtype="<f4"):
 class Embeddings(TextCase):
     def test_openai(self):
         answer = self.post("/v1/embeddings", openai(TEXTS))
-        self.assertEqual((answer["object"], answer["model"], len(answer["data"])), ("list", "bert", len(TEXTS)))
+        self.assertEqual(
+            (answer["object"], answer["model"], len(answer["data"])),
+            ("list", "bert", len(TEXTS)),
+        )
         for i, (one, text) in enumerate(zip(answer["data"], TEXTS, strict=True)):
             self.assertEqual((one["object"], one["index"]), ("embedding", i))
             self.near(one["embedding"], self.vector(text))
         tokens = sum(len(ids_of(text)) for text in TEXTS)
-        self.assertEqual(answer["usage"], {"prompt_tokens": tokens, "total_tokens": tokens})
-        single = self.post("/v1/embeddings", openai(TEXTS[0], encoding_format="float", user="me"))
+        self.assertEqual(
+            answer["usage"], {"prompt_tokens": tokens, "total_tokens": tokens}
+        )
+        single = self.post(
+            "/v1/embeddings", openai(TEXTS[0], encoding_format="float", user="me")
+        )
         self.near(single["data"][0]["embedding"], self.vector(TEXTS[0]))
         self.assertEqual(len(single["data"]), 1)
 
     def test_forms(self):
-        floats = np.float32(self.post("/v1/embeddings", openai(TEXTS[0]))["data"][0]["embedding"])
+        floats = np.float32(
+            self.post("/v1/embeddings", openai(TEXTS[0]))["data"][0]["embedding"]
+        )
 
         def form(dtype, encoding):
-            return self.post("/v1/embeddings", openai(TEXTS[0], encoding_format=encoding, embed_dtype=dtype))["data"][0]["embedding"]
+            return self.post(
+                "/v1/embeddings",
+                openai(TEXTS[0], encoding_format=encoding, embed_dtype=dtype),
+            )["data"][0]["embedding"]
 
-        np.testing.assert_array_equal(decoded(form("float32", "base64")), floats)  # the same bits
-        np.testing.assert_array_equal(decoded(form("float16", "base64"), "<f2"), floats.astype(np.float16))
-        np.testing.assert_array_equal(np.float16(form("float16", "float")), floats.astype(np.float16))
+        np.testing.assert_array_equal(
+            decoded(form("float32", "base64")), floats
+        )  # the same bits
+        np.testing.assert_array_equal(
+            decoded(form("float16", "base64"), "<f2"), floats.astype(np.float16)
+        )
+        np.testing.assert_array_equal(
+            np.float16(form("float16", "float")), floats.astype(np.float16)
+        )
         small = decoded(form("int8", "base64"), np.int8)
-        np.testing.assert_array_equal(small, np.round(floats / abs(floats).max() * 127).astype(np.int8))
+        np.testing.assert_array_equal(
+            small, np.round(floats / abs(floats).max() * 127).astype(np.int8)
+        )
         self.assertEqual(form("int8", "float"), small.tolist())
         bits = np.packbits(floats > 0)
         np.testing.assert_array_equal(decoded(form("binary", "base64"), np.uint8), bits)
         self.assertEqual(form("binary", "float"), bits.tolist())
         for wrong in ({"encoding_format": "hex"}, {"embed_dtype": "float8"}):
-            self.assertIn(list(wrong)[0], self.post("/v1/embeddings", openai("fine", **wrong), 400)["error"]["message"])
+            self.assertIn(
+                list(wrong)[0],
+                self.post("/v1/embeddings", openai("fine", **wrong), 400)["error"][
+                    "message"
+                ],
+            )
 
     def test_models(self):
         status, models = self.server.get("/v1/models")
-        self.assertEqual((status, models["object"], [m["id"] for m in models["data"]]), (200, "list", ["bert"]))
+        self.assertEqual(
+            (status, models["object"], [m["id"] for m in models["data"]]),
+            (200, "list", ["bert"]),
+        )
         self.assertEqual(self.server.get("/v1/models/bert")[1]["id"], "bert")
         self.assertEqual(self.server.get("/v1/models/other")[0], 404)
-        error = self.post("/v1/embeddings", {"model": "other", "input": "fine"}, 404)["error"]
+        error = self.post("/v1/embeddings", {"model": "other", "input": "fine"}, 404)[
+            "error"
+        ]
         self.assertEqual(error["code"], "model_not_found")
         self.assertIn("'bert'", error["message"])
-        self.near(self.post("/v1/embeddings", {"input": "fine"})["data"][0]["embedding"], self.vector("fine"))  # the only model
+        self.near(
+            self.post("/v1/embeddings", {"input": "fine"})["data"][0]["embedding"],
+            self.vector("fine"),
+        )  # the only model
 
     def test_v2_gives_what_the_folder_gives(self):
-        request = {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [len(TEXTS)], "data": TEXTS}]}
+        request = {
+            "inputs": [
+                {
+                    "name": "text",
+                    "datatype": "BYTES",
+                    "shape": [len(TEXTS)],
+                    "data": TEXTS,
+                }
+            ]
+        }
         output = self.post("/v2/models/bert/infer", request)["outputs"][0]
-        self.assertEqual((output["name"], output["shape"]), ("embedding", [len(TEXTS), WIDTH]))
-        for row, text in zip(np.reshape(output["data"], output["shape"]), TEXTS, strict=True):
+        self.assertEqual(
+            (output["name"], output["shape"]), ("embedding", [len(TEXTS), WIDTH])
+        )
+        for row, text in zip(
+            np.reshape(output["data"], output["shape"]), TEXTS, strict=True
+        ):
             ids = ids_of(text)
             self.near(row, self.encoder.tokens(ids, [0] * len(ids)).mean(0))
         self.assertIn("UTF-8", self.v2_bytes(b"\xff\xfe"))
@@ -79,10 +125,21 @@ class Embeddings(TextCase):
     def v2_bytes(self, *texts):
         """The error that these bytes as texts are answered with."""
         data = b"".join(struct.pack("<I", len(text)) + text for text in texts)
-        head = {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [len(texts)], "parameters": {"binary_data_size": len(data)}}]}
+        head = {
+            "inputs": [
+                {
+                    "name": "text",
+                    "datatype": "BYTES",
+                    "shape": [len(texts)],
+                    "parameters": {"binary_data_size": len(data)},
+                }
+            ]
+        }
         text = json.dumps(head).encode()
         headers = {"Inference-Header-Content-Length": str(len(text))}
-        status, _, body = self.server.send("POST", "/v2/models/bert/infer", text + data, headers)
+        status, _, body = self.server.send(
+            "POST", "/v2/models/bert/infer", text + data, headers
+        )
         self.assertEqual(status, 400, body)
         return json.loads(body)["error"]
 
@@ -90,9 +147,19 @@ class Embeddings(TextCase):
         for path in ("/embed", "/models/bert/embed", "/"):
             rows = self.post(path, {"inputs": TEXTS})
             self.near(rows, [self.vector(text) for text in TEXTS])
-        self.assertEqual(int(self.headers["x-compute-tokens"]), sum(len(ids_of(text)) for text in TEXTS))
-        self.assertEqual(int(self.headers["x-compute-characters"]), sum(len(text) for text in TEXTS))
-        for header in ("x-total-time", "x-tokenization-time", "x-queue-time", "x-inference-time"):
+        self.assertEqual(
+            int(self.headers["x-compute-tokens"]),
+            sum(len(ids_of(text)) for text in TEXTS),
+        )
+        self.assertEqual(
+            int(self.headers["x-compute-characters"]), sum(len(text) for text in TEXTS)
+        )
+        for header in (
+            "x-total-time",
+            "x-tokenization-time",
+            "x-queue-time",
+            "x-inference-time",
+        ):
             self.assertGreaterEqual(int(self.headers[header]), 0)
         self.near(self.post("/embed", {"inputs": "fine"}), [self.vector("fine")])
         plain = self.post("/embed", {"inputs": "fine", "normalize": False})[0]
@@ -105,7 +172,9 @@ class Embeddings(TextCase):
         for got, text in zip(rows, ["how are you", "fine"], strict=True):
             ids = ids_of(text)
             self.near(got, self.encoder.tokens(ids, [0] * len(ids)))
-        cosines = self.post("/similarity", {"inputs": {"source_sentence": "fine", "sentences": TEXTS}})
+        cosines = self.post(
+            "/similarity", {"inputs": {"source_sentence": "fine", "sentences": TEXTS}}
+        )
         self.near(cosines, [self.vector("fine") @ self.vector(text) for text in TEXTS])
 
     def test_truncation(self):
@@ -113,45 +182,91 @@ class Embeddings(TextCase):
         expected = unit(self.encoder.tokens(kept, [0] * 40).mean(0))
         self.near(self.post("/embed", {"inputs": LONG})[0], expected)
         self.assertEqual(int(self.headers["x-compute-tokens"]), 40)
-        self.near(self.post("/v1/embeddings", openai(LONG))["data"][0]["embedding"], expected)
+        self.near(
+            self.post("/v1/embeddings", openai(LONG))["data"][0]["embedding"], expected
+        )
         error = self.post("/embed", {"inputs": LONG, "truncate": False}, 413)
         self.assertEqual(error["error_type"], "validation")
         self.assertIn("must have less than 41 tokens. Given: 102", error["error"])
         text = "blue " * 50 + "fine " * 38
-        ends = self.post("/embed", {"inputs": [text, text], "truncation_direction": "Left"})
+        ends = self.post(
+            "/embed", {"inputs": [text, text], "truncation_direction": "Left"}
+        )
         self.near(ends[1], self.vector(" ".join(["fine"] * 38)))
 
     def test_tokenize_and_decode(self):
         tokens = self.post("/tokenize", {"inputs": ["How reds?", "fine"]})
         self.assertEqual([t["id"] for t in tokens[0]], [0, 4, 11, 10, 7, 2])
-        self.assertEqual([t["text"] for t in tokens[0]], ["<s>", "How", "red", "s", "?", "</s>"])
-        self.assertEqual((tokens[0][2]["start"], tokens[0][2]["stop"], tokens[0][2]["special"]), (4, 7, False))
+        self.assertEqual(
+            [t["text"] for t in tokens[0]], ["<s>", "How", "red", "s", "?", "</s>"]
+        )
+        self.assertEqual(
+            (tokens[0][2]["start"], tokens[0][2]["stop"], tokens[0][2]["special"]),
+            (4, 7, False),
+        )
         self.assertEqual((tokens[0][0]["start"], tokens[0][0]["special"]), (None, True))
-        self.assertEqual([t["id"] for t in self.post("/tokenize", {"inputs": "fine", "add_special_tokens": False})[0]], [8])
-        self.assertEqual(self.post("/decode", {"ids": [0, 4, 5, 6, 2]}), ["how are you"])
+        self.assertEqual(
+            [
+                t["id"]
+                for t in self.post(
+                    "/tokenize", {"inputs": "fine", "add_special_tokens": False}
+                )[0]
+            ],
+            [8],
+        )
+        self.assertEqual(self.post("/decode", {"ids": [4, 5, 6]}), ["how are you"])
         self.assertEqual(self.post("/decode", {"ids": [[4], [8]]}), ["how", "fine"])
-        self.assertIn("how", self.post("/decode", {"ids": [0, 4, 2], "skip_special_tokens": False})[0])
-        self.assertEqual(self.post("/decode", {"ids": [4, 99]}, 422)["error_type"], "tokenizer")
+        self.assertIn(
+            "how",
+            self.post("/decode", {"ids": [0, 4, 2], "skip_special_tokens": False})[0],
+        )
+        self.assertEqual(
+            self.post("/decode", {"ids": [4, 99]}, 422)["error_type"], "tokenizer"
+        )
 
     def test_info_and_health(self):
         info = self.server.get("/info")[1]
-        self.assertEqual((info["model_id"], info["max_input_length"], info["max_client_batch_size"]), ("bert", 40, 2048))
+        self.assertEqual(
+            (info["model_id"], info["max_input_length"], info["max_client_batch_size"]),
+            ("bert", 40, 2048),
+        )
         self.assertEqual(list(info["model_type"]), ["embedding"])
         for path in ("/health", "/ping"):
             self.assertEqual(self.server.send("GET", path)[0], 200)
 
     def test_what_the_model_does_not_do(self):
-        self.assertEqual(self.post("/embed_sparse", {"inputs": "fine"}, 501)["error_type"], "validation")
-        self.assertEqual(self.post("/rerank", {"query": "a", "texts": ["b"]}, 424)["error_type"], "backend")
-        self.assertEqual(self.post("/predict", {"inputs": "a"}, 424)["error_type"], "backend")
-        self.assertIn("re-ranker", self.post("/v1/rerank", {"query": "a", "documents": ["b"]}, 400)["message"])
+        self.assertEqual(
+            self.post("/embed_sparse", {"inputs": "fine"}, 501)["error_type"],
+            "validation",
+        )
+        self.assertEqual(
+            self.post("/rerank", {"query": "a", "texts": ["b"]}, 424)["error_type"],
+            "backend",
+        )
+        self.assertEqual(
+            self.post("/predict", {"inputs": "a"}, 424)["error_type"], "backend"
+        )
+        self.assertIn(
+            "re-ranker",
+            self.post("/v1/rerank", {"query": "a", "documents": ["b"]}, 400)["message"],
+        )
 
     def test_dimensions(self):
         error = self.post("/v1/embeddings", openai("fine", dimensions=8), 400)["error"]
         self.assertEqual(error["param"], "dimensions")
         self.assertIn("matryoshka_dimensions", error["message"])
-        self.assertIn("have 16", self.post("/v1/embeddings", openai("fine", dimensions=17), 400)["error"]["message"])
-        self.near(self.post("/v1/embeddings", openai("fine", dimensions=16))["data"][0]["embedding"], self.vector("fine"))
+        self.assertIn(
+            "have 16",
+            self.post("/v1/embeddings", openai("fine", dimensions=17), 400)["error"][
+                "message"
+            ],
+        )
+        self.near(
+            self.post("/v1/embeddings", openai("fine", dimensions=16))["data"][0][
+                "embedding"
+            ],
+            self.vector("fine"),
+        )
 
     def test_token_ids_are_refused(self):
         for ids in ([4, 5], [[4, 5], [6]]):
@@ -161,31 +276,76 @@ class Embeddings(TextCase):
     def refused(self, path, request, status, words=""):
         answer = self.post(path, request, status)
         self.assertIn(words, json.dumps(answer))
-        self.near(self.post("/embed", {"inputs": "fine"})[0], self.vector("fine"))  # the next request is right
+        self.near(
+            self.post("/embed", {"inputs": "fine"})[0], self.vector("fine")
+        )  # the next request is right
 
     def test_wrong_requests_of_openai(self):
-        surrogates = ('{"input": "\\ud800"}', '{"input": "\\udc00 fine"}', b'{"input": "\xff"}')
+        surrogates = (
+            '{"input": "\\ud800"}',
+            '{"input": "\\udc00 fine"}',
+            b'{"input": "\xff"}',
+        )
         for body in ("", "{", "[]", "1", *surrogates, '{"input": ' + "[" * 200):
             self.refused("/v1/embeddings", body, 400, "error")
-        for value in ([], "", ["fine", ""], [["fine"]], [1, "a"], ["a", 1], [[]], [-1], [1.5], {"a": 1}, 7, None, [None]):
+        for value in (
+            [],
+            "",
+            ["fine", ""],
+            [["fine"]],
+            [1, "a"],
+            ["a", 1],
+            [[]],
+            [-1],
+            [1.5],
+            {"a": 1},
+            7,
+            None,
+            [None],
+        ):
             self.refused("/v1/embeddings", openai(value), 400, "input")
         self.refused("/v1/embeddings", {}, 400, "missing field 'input'")
-        self.refused("/v1/embeddings", openai(["a"] * 10000), 400, "batch size 10000 > maximum allowed batch size 2048")
-        for dimensions in (0, -1, 1.5, "16", 10**20):
-            self.refused("/v1/embeddings", openai("fine", dimensions=dimensions), 400, "dimensions")
-        self.refused("/v1/embeddings", openai("fine", encoding_format=3), 400, "encoding_format")
+        self.refused(
+            "/v1/embeddings",
+            openai(["a"] * 10000),
+            400,
+            "batch size 10000 > maximum allowed batch size 2048",
+        )
+        for dimensions in (0, -1, 1.5, "16", 10**18):
+            self.refused(
+                "/v1/embeddings",
+                openai("fine", dimensions=dimensions),
+                400,
+                "dimensions",
+            )
+        self.refused(
+            "/v1/embeddings", openai("fine", encoding_format=3), 400, "encoding_format"
+        )
 
     def test_wrong_requests_of_tei(self):
         for body in ("", "{", '{"inputs": "\\ud800"}'):
             self.refused("/embed", body, 400, "validation")
         for value in ([], "", ["a", ""]):
             self.refused("/embed", {"inputs": value}, 400, "empty")
-        for value, status in (([["a"]], 422), ([1.5], 422), (["a", 1], 422), (7, 422), (None, 422)):
+        for value, status in (
+            ([["a"]], 422),
+            ([1.5], 422),
+            (["a", 1], 422),
+            (7, 422),
+            (None, 422),
+        ):
             self.refused("/embed", {"inputs": value}, status, "error_type")
         self.refused("/embed", {"inputs": ["a"] * 10000}, 413, "batch size")
         self.refused("/embed", {"inputs": "a", "truncate": "yes"}, 422, "truncate")
-        self.refused("/embed", {"inputs": "a", "prompt_name": "none"}, 422, "prompt_name")
-        self.refused("/embed", {"inputs": "a", "truncation_direction": "up"}, 422, "left or right")
+        self.refused(
+            "/embed", {"inputs": "a", "prompt_name": "none"}, 422, "prompt_name"
+        )
+        self.refused(
+            "/embed",
+            {"inputs": "a", "truncation_direction": "up"},
+            422,
+            "left or right",
+        )
         self.refused("/similarity", {"inputs": "a"}, 422, "inputs")
         self.refused("/decode", {"ids": []}, 400, "ids")
         self.refused("/decode", {"ids": ["a"]}, 422, "ids")
@@ -198,70 +358,128 @@ class Embeddings(TextCase):
         def work(client):
             random = np.random.default_rng(client)
             for round in range(10):
-                texts = [text_of(random.integers(1 << 30), random.integers(1, 36)) for _ in range(1 + client % 4 * 7)]
-                rows = self.post("/embed", {"inputs": texts if len(texts) > 1 else texts[0]})
-                if not np.allclose(rows, [self.vector(text) for text in texts], atol=2e-5):
+                texts = [
+                    text_of(random.integers(1 << 30), random.integers(1, 36))
+                    for _ in range(1 + client % 4 * 7)
+                ]
+                rows = self.post(
+                    "/embed", {"inputs": texts if len(texts) > 1 else texts[0]}
+                )
+                if not np.allclose(
+                    rows, [self.vector(text) for text in texts], atol=2e-5
+                ):
                     wrong.append((client, round))
 
-        threads = [threading.Thread(target=work, args=(client,)) for client in range(16)]
+        threads = [
+            threading.Thread(target=work, args=(client,)) for client in range(16)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         self.assertEqual(wrong, [])
         statistics = self.server.get("/v2/models/bert/stats")[1]["model_stats"][0]
-        self.assertGreater(max(batch["batch_size"] for batch in statistics["batch_stats"]), 1)
+        self.assertGreater(
+            max(batch["batch_size"] for batch in statistics["batch_stats"]), 1
+        )
         own = statistics["tenfold"]
-        self.assertEqual(own["received"], statistics["inference_stats"]["success"]["count"] + statistics["inference_stats"]["fail"]["count"])
+        counted = statistics["inference_stats"]
+        self.assertEqual(
+            own["received"], counted["success"]["count"] + counted["fail"]["count"]
+        )
 
 
 class Limits(TextCase):
-    FLAGS = ("--max-batch-tokens=8", "--max-queue-size=1", "--auto-truncate=false", "--max-client-batch-size=2000")
+    FLAGS = (
+        "--max-batch-tokens=8",
+        "--max-queue-size=1",
+        "--auto-truncate=false",
+        "--max-client-batch-size=2000",
+    )
 
     def test_texts_above_the_budget_are_refused(self):
-        self.assertIn("less than 9 tokens. Given: 11", self.post("/embed", {"inputs": TEXTS[2]}, 413)["error"])
-        self.assertIn("less than 9 tokens", self.post("/v1/embeddings", openai(TEXTS[2]), 400)["error"]["message"])
+        self.assertIn(
+            "less than 9 tokens. Given: 11",
+            self.post("/embed", {"inputs": TEXTS[2]}, 413)["error"],
+        )
+        self.assertIn(
+            "less than 9 tokens",
+            self.post("/v1/embeddings", openai(TEXTS[2]), 400)["error"]["message"],
+        )
         cut = ids_of(TEXTS[2])[:7] + [2]
-        self.near(self.post("/embed", {"inputs": TEXTS[2], "truncate": True})[0], unit(self.encoder.tokens(cut, [0] * 8).mean(0)))
+        self.near(
+            self.post("/embed", {"inputs": TEXTS[2], "truncate": True})[0],
+            unit(self.encoder.tokens(cut, [0] * 8).mean(0)),
+        )
 
     def test_a_full_queue_is_429_for_lists_and_single_texts(self):
         ended = threading.Event()
         lists, singles = [], []
 
         def list_of_many():
-            lists.append(self.server.send("POST", "/embed", json.dumps({"inputs": ["how are you fine"] * 2000})))
+            lists.append(
+                self.server.send(
+                    "POST",
+                    "/embed",
+                    json.dumps({"inputs": ["how are you fine"] * 2000}),
+                )
+            )
             ended.set()
 
         threads = [threading.Thread(target=list_of_many) for _ in range(3)]
         for thread in threads:
             thread.start()
         while not ended.is_set():
-            singles.append(self.server.send("POST", "/v1/embeddings", json.dumps(openai("fine"))))
+            singles.append(
+                self.server.send("POST", "/v1/embeddings", json.dumps(openai("fine")))
+            )
         for thread in threads:
             thread.join()
         self.assertIn(200, [status for status, _, _ in lists])
-        refused = [(headers, json.loads(body)) for status, headers, body in singles if status == 429]
+        refused = [
+            (headers, json.loads(body))
+            for status, headers, body in singles
+            if status == 429
+        ]
         self.assertTrue(refused, [status for status, _, _ in singles])
         for headers, body in refused:
-            self.assertEqual((headers["Retry-After"], body["error"]["type"]), ("1", "rate_limit_error"))
+            self.assertEqual(
+                (headers["Retry-After"], body["error"]["type"]),
+                ("1", "rate_limit_error"),
+            )
         for status, headers, body in lists:
             if status == 429:
-                self.assertEqual((headers["Retry-After"], json.loads(body)["error_type"]), ("1", "overloaded"))
+                self.assertEqual(
+                    (headers["Retry-After"], json.loads(body)["error_type"]),
+                    ("1", "overloaded"),
+                )
             else:
                 self.assertEqual((status, len(json.loads(body))), (200, 2000))
         self.near(self.post("/embed", {"inputs": "fine"})[0], self.vector("fine"))
-        closed = self.server.get("/v2/models/bert/stats")[1]["model_stats"][0]["tenfold"]["batch_closed"]
+        closed = self.server.get("/v2/models/bert/stats")[1]["model_stats"][0][
+            "tenfold"
+        ]["batch_closed"]
         self.assertGreater(closed["tokens"], 0)
 
 
 class LimitsOfOne(TextCase):
-    FLAGS = ("--max-batch-tokens=1", "--max-queue-size=1", "--max-batch=1", "--max-client-batch-size=1")
+    FLAGS = (
+        "--max-batch-tokens=1",
+        "--max-queue-size=1",
+        "--max-batch=1",
+        "--max-client-batch-size=1",
+    )
 
     def test_all_limits_are_one(self):
-        first = unit(self.encoder.tokens([2], [0])[0])  # the special token at the end is what stays of a text
+        first = unit(
+            self.encoder.tokens([2], [0])[0]
+        )  # the special token at the end is what stays of a text
         for _ in range(5):
             got = np.array(self.post("/embed", {"inputs": "how are you"})[0])
-            self.assertTrue(np.allclose(got, first, atol=2e-5) or np.allclose(got, unit(self.encoder.tokens([0], [0])[0]), atol=2e-5))
+            self.assertTrue(
+                np.allclose(got, first, atol=2e-5)
+                or np.allclose(got, unit(self.encoder.tokens([0], [0])[0]), atol=2e-5)
+            )
         self.post("/embed", {"inputs": ["fine"]})
         self.post("/embed", {"inputs": ["fine", "red"]}, 413)
 
@@ -271,29 +489,58 @@ class Ids(TextCase):
 
     @classmethod
     def prepare_folder(cls):
-        cls.encoder.save("config.json", cls.encoder.config() | {"matryoshka_dimensions": [4, 8]})
-        prompts = {"prompts": {"query": "how ", "passage": "red "}, "default_prompt_name": "query"}
+        cls.encoder.save(
+            "config.json", cls.encoder.config() | {"matryoshka_dimensions": [4, 8]}
+        )
+        prompts = {
+            "prompts": {"query": "how ", "passage": "red "},
+            "default_prompt_name": "query",
+        }
         cls.encoder.save("config_sentence_transformers.json", prompts)
 
     def test_ids(self):
-        answer = self.post("/v1/embeddings", openai([ids_of("fine"), ids_of("how are you")]))
+        answer = self.post(
+            "/v1/embeddings", openai([ids_of("fine"), ids_of("how are you")])
+        )
         self.near(answer["data"][0]["embedding"], self.vector("fine"))
         self.near(answer["data"][1]["embedding"], self.vector("how are you"))
         self.assertEqual(answer["usage"]["total_tokens"], 8)
-        self.near(self.post("/embed", {"inputs": ids_of("fine")})[0], self.vector("fine"))
+        self.near(
+            self.post("/embed", {"inputs": ids_of("fine")})[0], self.vector("fine")
+        )
         for ids in ([len(TOKENS)], [[4], [2**31 - 1]], [2**40]):
-            self.assertIn("token id", self.post("/v1/embeddings", openai(ids), 400)["error"]["message"])
-            self.assertEqual(self.post("/embed", {"inputs": ids}, 422)["error_type"], "tokenizer")
+            self.assertIn(
+                "token id",
+                self.post("/v1/embeddings", openai(ids), 400)["error"]["message"],
+            )
+            self.assertEqual(
+                self.post("/embed", {"inputs": ids}, 422)["error_type"], "tokenizer"
+            )
 
     def test_dimensions(self):
-        vector = self.encoder.tokens(ids_of("how fine"), [0] * 4).mean(0)  # with the folder's default prompt
+        vector = self.encoder.tokens(ids_of("how fine"), [0] * 4).mean(
+            0
+        )  # with the folder's default prompt
         for width in (4, 8):
-            self.near(self.post("/v1/embeddings", openai("fine", dimensions=width))["data"][0]["embedding"], unit(vector[:width]))
-        self.assertIn("cut to 4, 8", self.post("/v1/embeddings", openai("fine", dimensions=5), 400)["error"]["message"])
+            self.near(
+                self.post("/v1/embeddings", openai("fine", dimensions=width))["data"][
+                    0
+                ]["embedding"],
+                unit(vector[:width]),
+            )
+        self.assertIn(
+            "cut to 4, 8",
+            self.post("/v1/embeddings", openai("fine", dimensions=5), 400)["error"][
+                "message"
+            ],
+        )
 
     def test_prompts(self):
         self.near(self.post("/embed", {"inputs": "fine"})[0], self.vector("how fine"))
-        self.near(self.post("/embed", {"inputs": "fine", "prompt_name": "passage"})[0], self.vector("red fine"))
+        self.near(
+            self.post("/embed", {"inputs": "fine", "prompt_name": "passage"})[0],
+            self.vector("red fine"),
+        )
 
 
 class Reranker(TextCase):
@@ -301,7 +548,9 @@ class Reranker(TextCase):
 
     def logit(self, query, text):
         first, second = ids_of(query), ids_of(text)[1:]
-        return self.encoder.scores(first + second, [0] * len(first) + [1] * len(second))[0]
+        return self.encoder.scores(
+            first + second, [0] * len(first) + [1] * len(second)
+        )[0]
 
     def setUp(self):
         self.logits = [self.logit("how are you", text) for text in TEXTS]
@@ -312,39 +561,95 @@ class Reranker(TextCase):
         request = {"model": "bert", "query": "how are you", "documents": TEXTS}
         answer = self.post("/v1/rerank", request)
         self.assertEqual([one["index"] for one in answer["results"]], self.order)
-        self.near([one["relevance_score"] for one in answer["results"]], [self.sigmoid[i] for i in self.order])
+        self.near(
+            [one["relevance_score"] for one in answer["results"]],
+            [self.sigmoid[i] for i in self.order],
+        )
         self.assertNotIn("document", answer["results"][0])
-        tokens = sum(len(ids_of("how are you")) + len(ids_of(text)) - 1 for text in TEXTS)
+        tokens = sum(
+            len(ids_of("how are you")) + len(ids_of(text)) - 1 for text in TEXTS
+        )
         self.assertEqual(answer["usage"]["total_tokens"], tokens)
-        objects = {"query": "how are you", "documents": [{"text": text} for text in TEXTS], "top_n": 2, "return_documents": True}
+        objects = {
+            "query": "how are you",
+            "documents": [{"text": text} for text in TEXTS],
+            "top_n": 2,
+            "return_documents": True,
+        }
         top = self.post("/v1/rerank", objects)["results"]
         self.assertEqual([one["index"] for one in top], self.order[:2])
-        self.assertEqual([one["document"]["text"] for one in top], [TEXTS[i] for i in self.order[:2]])
-        for wrong in ({"documents": []}, {"documents": None}, {"query": ""}, {"query": 3}, {"top_n": 0}, {"documents": ["a", 1]}):
+        self.assertEqual(
+            [one["document"]["text"] for one in top], [TEXTS[i] for i in self.order[:2]]
+        )
+        for wrong in (
+            {"documents": []},
+            {"documents": None},
+            {"query": ""},
+            {"query": 3},
+            {"top_n": 0},
+            {"documents": ["a", 1]},
+        ):
             error = self.post("/v1/rerank", request | wrong, 400)
             self.assertEqual(error["message"], error["detail"])
 
     def test_rerank_of_tei(self):
-        ranks = self.post("/rerank", {"query": "how are you", "texts": TEXTS, "raw_scores": True, "return_text": True})
+        ranks = self.post(
+            "/rerank",
+            {
+                "query": "how are you",
+                "texts": TEXTS,
+                "raw_scores": True,
+                "return_text": True,
+            },
+        )
         self.assertEqual([one["index"] for one in ranks], self.order)
-        self.near([one["score"] for one in ranks], [self.logits[i] for i in self.order], 1e-4)
+        self.near(
+            [one["score"] for one in ranks], [self.logits[i] for i in self.order], 1e-4
+        )
         self.assertEqual([one["text"] for one in ranks], [TEXTS[i] for i in self.order])
         ranks = self.post("/", {"query": "how are you", "texts": TEXTS})
-        self.near([one["score"] for one in ranks], [self.sigmoid[i] for i in self.order])
-        self.assertEqual(self.post("/rerank", {"query": "a", "texts": []}, 400)["error_type"], "empty")
+        self.near(
+            [one["score"] for one in ranks], [self.sigmoid[i] for i in self.order]
+        )
+        self.assertEqual(
+            self.post("/rerank", {"query": "a", "texts": []}, 400)["error_type"],
+            "empty",
+        )
 
     def test_v2(self):
         def tensor(name, texts):
-            return {"name": name, "datatype": "BYTES", "shape": [len(texts)], "data": texts}
+            return {
+                "name": name,
+                "datatype": "BYTES",
+                "shape": [len(texts)],
+                "data": texts,
+            }
 
-        request = {"inputs": [tensor("text", ["how are you"] * len(TEXTS)), tensor("text_pair", TEXTS)]}
-        self.near(self.post("/v2/models/bert/infer", request)["outputs"][0]["data"], self.sigmoid)
-        single = self.post("/v2/models/bert/infer", {"inputs": [tensor("text", ["fine"])]})["outputs"][0]["data"]
-        self.near(single, 1 / (1 + np.exp(-self.encoder.scores(ids_of("fine"), [0] * 3))))
+        request = {
+            "inputs": [
+                tensor("text", ["how are you"] * len(TEXTS)),
+                tensor("text_pair", TEXTS),
+            ]
+        }
+        self.near(
+            self.post("/v2/models/bert/infer", request)["outputs"][0]["data"],
+            self.sigmoid,
+        )
+        single = self.post(
+            "/v2/models/bert/infer", {"inputs": [tensor("text", ["fine"])]}
+        )["outputs"][0]["data"]
+        self.near(
+            single, 1 / (1 + np.exp(-self.encoder.scores(ids_of("fine"), [0] * 3)))
+        )
 
     def test_vectors_are_refused(self):
-        self.assertEqual(self.post("/embed", {"inputs": "a"}, 424)["error_type"], "backend")
-        self.assertIn("classification head", self.post("/v1/embeddings", openai("a"), 400)["error"]["message"])
+        self.assertEqual(
+            self.post("/embed", {"inputs": "a"}, 424)["error_type"], "backend"
+        )
+        self.assertIn(
+            "classification head",
+            self.post("/v1/embeddings", openai("a"), 400)["error"]["message"],
+        )
         self.assertEqual(list(self.server.get("/info")[1]["model_type"]), ["reranker"])
 
 
@@ -353,16 +658,27 @@ class Classifier(TextCase):
 
     @classmethod
     def prepare_folder(cls):
-        cls.encoder.save("config.json", cls.encoder.config() | {"id2label": {"0": "bad", "1": "so", "2": "good"}})
+        cls.encoder.save(
+            "config.json",
+            cls.encoder.config() | {"id2label": {"0": "bad", "1": "so", "2": "good"}},
+        )
 
     def softmax(self, ids, types):
         e = np.exp(self.encoder.scores(ids, types))
         return e / e.sum()
 
     def check(self, predictions, ids, types):
-        expected = dict(zip(("bad", "so", "good"), self.softmax(ids, types), strict=True))
-        self.assertEqual([p["label"] for p in predictions], sorted(expected, key=lambda label: -expected[label]))
-        self.near([p["score"] for p in predictions], [expected[p["label"]] for p in predictions])
+        expected = dict(
+            zip(("bad", "so", "good"), self.softmax(ids, types), strict=True)
+        )
+        self.assertEqual(
+            [p["label"] for p in predictions],
+            sorted(expected, key=lambda label: -expected[label]),
+        )
+        self.near(
+            [p["score"] for p in predictions],
+            [expected[p["label"]] for p in predictions],
+        )
 
     def test_predict(self):
         self.check(self.post("/predict", {"inputs": "fine"}), ids_of("fine"), [0] * 3)
@@ -372,10 +688,23 @@ class Classifier(TextCase):
         self.check(both[0], ids_of("fine"), [0] * 3)
         self.check(both[1], *pair)
         raw = self.post("/predict", {"inputs": "fine", "raw_scores": True})
-        self.near(sorted(p["score"] for p in raw), sorted(self.encoder.scores(ids_of("fine"), [0] * 3)), 1e-4)
-        for value, status in (([], 400), ([[]], 422), (["a", "b", "c"], 422), ([["a"], "b"], 422), ("", 400)):
+        self.near(
+            sorted(p["score"] for p in raw),
+            sorted(self.encoder.scores(ids_of("fine"), [0] * 3)),
+            1e-4,
+        )
+        for value, status in (
+            ([], 400),
+            ([[]], 422),
+            (["a", "b", "c"], 422),
+            ([["a"], "b"], 422),
+            ("", 400),
+        ):
             self.post("/predict", {"inputs": value}, status)
-        self.assertEqual(self.post("/rerank", {"query": "a", "texts": ["b"]}, 424)["error_type"], "backend")
+        self.assertEqual(
+            self.post("/rerank", {"query": "a", "texts": ["b"]}, 424)["error_type"],
+            "backend",
+        )
 
 
 class AsTei(unittest.TestCase):
@@ -389,19 +718,50 @@ class AsTei(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as folder:
             encoder = RandomEncoder(os.path.join(folder, "any"), "bert")
-            variables = {"MODEL_ID": encoder.folder, "MAX_CLIENT_BATCH_SIZE": "3", "HOSTNAME": "127.0.0.1", "MAX_BATCH_TOKENS": "64"}
+            variables = {
+                "MODEL_ID": encoder.folder,
+                "MAX_CLIENT_BATCH_SIZE": "3",
+                "HOSTNAME": "127.0.0.1",
+                "MAX_BATCH_TOKENS": "64",
+            }
             with mock.patch.dict(os.environ, variables):
-                server = Server("--port=0", "--prometheus-port=0", "--auto-truncate", f"--plan-cache-dir={folder}/plans")
+                server = Server(
+                    "--port=0",
+                    "--prometheus-port=0",
+                    "--auto-truncate",
+                    f"--plan-cache-dir={folder}/plans",
+                )
             try:
                 info = server.get("/info")[1]
-                self.assertEqual((info["max_client_batch_size"], info["max_batch_tokens"], info["max_concurrent_requests"]), (3, 64, 512))
-                body = json.dumps({"model": "text-embeddings-inference", "input": "fine"})
+                self.assertEqual(
+                    (
+                        info["max_client_batch_size"],
+                        info["max_batch_tokens"],
+                        info["max_concurrent_requests"],
+                    ),
+                    (3, 64, 512),
+                )
+                body = json.dumps(
+                    {"model": "text-embeddings-inference", "input": "fine"}
+                )
                 self.assertEqual(server.send("POST", "/v1/embeddings", body)[0], 200)
-                self.assertEqual(server.send("POST", "/embed", json.dumps({"inputs": ["a"] * 4}))[0], 413)
+                self.assertEqual(
+                    server.send("POST", "/embed", json.dumps({"inputs": ["a"] * 4}))[0],
+                    413,
+                )
             finally:
                 self.assertEqual(server.stop(), 0)
             refused = subprocess.run(
-                [cli_case.TENFOLD, "serve", "--model-id", encoder.folder, "--pooling", "cls"], capture_output=True, text=True
+                [
+                    cli_case.TENFOLD,
+                    "serve",
+                    "--model-id",
+                    encoder.folder,
+                    "--pooling",
+                    "cls",
+                ],
+                capture_output=True,
+                text=True,
             )
             self.assertEqual(refused.returncode, 2)
             self.assertIn("pooling", refused.stderr)
@@ -409,6 +769,8 @@ class AsTei(unittest.TestCase):
 
 if __name__ == "__main__":
     if not os.path.exists(os.path.join(os.path.dirname(sys.argv[1]), "tenfold-server")):
-        print("skipped: tenfold-server is not built (script/bootstrap build installs what it needs)")
+        print(
+            "skipped: tenfold-server is not built (script/bootstrap build installs what it needs)"
+        )
         sys.exit(77)
     cli_case.main()

@@ -124,6 +124,7 @@ ModelOptions model_options(const ServeOptions& options, const std::string& path)
 TextOptions text_options(const ServeOptions& options) {
   TextOptions text;
   if (options.text.max_texts > 0) text.max_texts = static_cast<std::size_t>(options.text.max_texts);
+  text.tokenizers = options.text.tokenizers;
   text.truncate = options.text.truncate;
   text.allow_token_input = options.text.token_input, text.allow_dimensions = options.text.dimensions;
   text.any_model_name = !options.text.model_id.empty();

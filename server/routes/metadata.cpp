@@ -71,9 +71,11 @@ HttpResponse server_metadata() {
 }
 
 HttpResponse model_metadata(const Models& models, const Model& model) {
-  const bool plan = !model.options().path.ends_with(".onnx");
+  const char* platform = model.encoder()                                 ? "tenfold_encoder"
+                         : model.options().path.ends_with(".onnx") ? "tenfold_onnx"
+                                                                   : "tenfold_plan";
   return json_response("{\"name\":" + json_string(model.name()) + ",\"versions\":" + listed(models.versions(model.name())) +
-                       ",\"platform\":\"" + (plan ? "tenfold_plan" : "tenfold_onnx") + "\",\"inputs\":" + tensors(model, true) +
+                       ",\"platform\":\"" + platform + "\",\"inputs\":" + tensors(model, true) +
                        ",\"outputs\":" + tensors(model, false) + "}");
 }
 

@@ -70,7 +70,7 @@ void add_openai_routes(Router& router, const std::shared_ptr<const TextModels>& 
   RouteFamily openai = router.family(openai_error);
   const std::int64_t created = std::time(nullptr);
   for (const char* path : {"/v1/embeddings", "/embeddings"})
-    openai.add("POST", path, text_route(openai_error, [models](const RoutedRequest& request) { embeddings(*models, request); }));
+    openai.add("POST", path, text_route(models, openai_error, embeddings));
   openai.get("/v1/models", [models, created](const RoutedRequest&) {
     std::string data;
     for (const auto& model : models->models->all()) data += (data.empty() ? "" : ",") + model_object(*model, created);

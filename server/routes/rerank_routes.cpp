@@ -58,10 +58,14 @@ void rerank(const TextModels& all, const RoutedRequest& request) {
   Documents documents;
   documents.top = static_cast<std::size_t>(json.integer("top_n", static_cast<std::int64_t>(texts.size()), 1));
   if (json.flag("return_documents", false)) documents.texts.assign(texts.begin(), texts.end());
-  TextRun run{model, json.flag("raw_scores", false) ? TextOutput::raw_scores : TextOutput::scores, {}, {}};
+  const bool raw = json.flag("raw_scores", false);
+  TextRun run{model, TextOutput::raw_scores, {}, {}};
   run.texts = tokenize(*model, pairs_with(query, texts), {{}, json.flag("truncate", all.options.truncate), KeptTokens::by_folder}, "query");
   answer_texts(request.exchange, std::move(run), rerank_error,
-               [documents, name = model->name()](TextAnswer& answer) { return ranks_response(answer, documents, name); });
+               [documents, raw, name = model->name()](TextAnswer& answer) {
+                 if (!raw) to_probabilities(answer);
+                 return ranks_response(answer, documents, name);
+               });
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ void rerank(const TextModels& all, const RoutedRequest& request) {
 void add_rerank_routes(Router& router, const std::shared_ptr<const TextModels>& models) {
   RouteFamily family = router.family(rerank_error);
   for (const char* path : {"/v1/rerank", "/v2/rerank"})
-    family.add("POST", path, text_route(rerank_error, [models](const RoutedRequest& request) { rerank(*models, request); }));
+    family.add("POST", path, text_route(models, rerank_error, rerank));
 }
 
 }  // namespace tenfold::server

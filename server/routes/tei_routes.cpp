@@ -93,10 +93,12 @@ void predict(const TextModels& all, const RoutedRequest& request) {
   bool single = false;
   const auto inputs = tei.json.pairs("inputs", all.options.max_texts, single);
   TeiTimes times(inputs);
-  TextRun run{tei.model, tei.json.flag("raw_scores", false) ? TextOutput::raw_scores : TextOutput::scores, {}, {}};
+  const bool raw = tei.json.flag("raw_scores", false);
+  TextRun run{tei.model, TextOutput::raw_scores, {}, {}};
   run.texts = tokenize(*tei.model, inputs, tei.rules(tei.json), "inputs");
   times.tokenized();
-  answer_texts(request.exchange, std::move(run), tei_error, [single, times, model = tei.model](TextAnswer& answer) {
+  answer_texts(request.exchange, std::move(run), tei_error, [single, raw, times, model = tei.model](TextAnswer& answer) {
+    if (!raw) to_probabilities(answer);
     const std::vector<std::string>& labels = model->encoder()->encoder().info().label_names;
     std::string out;
     for (const TextResult& result : answer.results) out += (out.empty() ? "" : ",") + predictions(result, labels);
@@ -122,13 +124,16 @@ void rerank(const TextModels& all, const RoutedRequest& request) {
   const auto texts = tei.json.texts("texts", all.options.max_texts);
   const auto pairs = pairs_with(tei.json.text("query"), texts);
   TeiTimes times(pairs);
-  TextRun run{tei.model, tei.json.flag("raw_scores", false) ? TextOutput::raw_scores : TextOutput::scores, {}, {}};
+  const bool raw = tei.json.flag("raw_scores", false);
+  TextRun run{tei.model, TextOutput::raw_scores, {}, {}};
   run.texts = tokenize(*tei.model, pairs, tei.rules(tei.json), "query");
   times.tokenized();
   std::vector<std::string> returned;
   if (tei.json.flag("return_text", false)) returned.assign(texts.begin(), texts.end());
-  answer_texts(request.exchange, std::move(run), tei_error,
-               [returned, times](TextAnswer& answer) { return reranked(answer, returned, times); });
+  answer_texts(request.exchange, std::move(run), tei_error, [returned, raw, times](TextAnswer& answer) {
+    if (!raw) to_probabilities(answer);
+    return reranked(answer, returned, times);
+  });
 }
 
 HttpResponse similar(TextAnswer& answer, const TeiTimes& times) {
@@ -163,7 +168,8 @@ void similarity(const TextModels& all, const RoutedRequest& request) {
 // POST /: what the model is for, as TEI does.
 void by_kind(const TextModels& all, const RoutedRequest& request) {
   const TeiRequest tei(all, request);
-  if (tei.model->encoder()->encoder().info().labels == 0) return embed(all, request);
+  const bool vectors = tei.model->encoder()->encoder().info().labels == 0;
+  if (vectors) return tei.json.is_object("inputs") ? similarity(all, request) : embed(all, request);
   if (tei.json.has("query") && tei.json.has("texts")) return rerank(all, request);
   predict(all, request);
 }
@@ -180,18 +186,17 @@ void add_tei_routes(Router& router, const std::shared_ptr<const TextModels>& mod
   RouteFamily tei = router.family([](Code code, std::string_view message) {
     return tei_error(as_text_error(RequestError(code, std::string(message))));
   });
-  using Handle = void (*)(const TextModels& all, const RoutedRequest& request);
-  const std::pair<const char*, Handle> posts[] = {{"/embed", embed}, {"/embed_all", embed_all}, {"/predict", predict}, {"/rerank", rerank},
-                                                  {"/similarity", similarity}, {"/tokenize", tei_tokenize}, {"/decode", tei_decode}};
+  const std::pair<const char*, TextHandler> posts[] = {{"/embed", embed},       {"/embed_all", embed_all},   {"/predict", predict},
+                                                       {"/rerank", rerank},     {"/similarity", similarity}, {"/tokenize", tei_tokenize},
+                                                       {"/decode", tei_decode}};
   for (const std::string base : {"", "/models/{model}"}) {
-    for (const auto& [path, handle] : posts)
-      tei.add("POST", base + path, text_route(tei_error, [models, handle = handle](const RoutedRequest& r) { handle(*models, r); }));
+    for (const auto& [path, handle] : posts) tei.add("POST", base + path, text_route(models, tei_error, handle));
     tei.add("POST", base + "/embed_sparse", [](const RoutedRequest&) {
       throw RequestError(Code::unsupported, "this server has no sparse pooling (SPLADE) yet");
     });
     tei.get(base + "/info", [models](const RoutedRequest& request) { return tei_info(*models, request); });
   }
-  tei.add("POST", "/", text_route(tei_error, [models](const RoutedRequest& request) { by_kind(*models, request); }));
+  tei.add("POST", "/", text_route(models, tei_error, by_kind));
   for (const char* path : {"/health", "/ping"})
     tei.get(path, [models](const RoutedRequest&) {
       if (models->models->ready()) return HttpResponse{};

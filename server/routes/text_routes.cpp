@@ -1,9 +1,14 @@
 #include "routes/text_routes.h"
 
 namespace tenfold::server {
+namespace {
+
+constexpr std::size_t kAtOnce = 32768;           // bytes of a request that the network's thread tokenizes itself
+
+}  // namespace
 
 void add_text_routes(Router& router, const std::shared_ptr<Models>& models, const TextOptions& options) {
-  const auto all = std::make_shared<const TextModels>(TextModels{models, options});
+  const auto all = std::make_shared<const TextModels>(models, options);
   add_openai_routes(router, all);
   add_rerank_routes(router, all);
   add_tei_routes(router, all);
@@ -14,13 +19,19 @@ HttpResponse with_retry(HttpResponse response, const TextError& error) {
   return response;
 }
 
-RouteHandler text_route(TextErrorResponse error, std::function<void(const RoutedRequest&)> handle) {
-  return [error, handle = std::move(handle)](const RoutedRequest& request) {
+RouteHandler text_route(const std::shared_ptr<const TextModels>& models, TextErrorResponse error, TextHandler handle) {
+  const auto answer = [models = models.get(), error, handle](const RoutedRequest& request) {
     try {
-      handle(request);
+      handle(*models, request);
     } catch (const RequestError& thrown) {
       request.exchange->respond(error(as_text_error(thrown)));
+    } catch (const std::exception& thrown) {
+      request.exchange->respond(error({TextFault::backend, thrown.what()}));
     }
+  };
+  return [models, answer](const RoutedRequest& request) {
+    if (request.exchange->request().size <= kAtOnce) return answer(request);
+    models->tokenizers.add([answer, request] { answer(request); });
   };
 }
 

@@ -15,8 +15,9 @@ void add_tei_routes(Router& router, const std::shared_ptr<const TextModels>& mod
 // For those: a family's response to an error, with Retry-After where another try may help.
 using TextErrorResponse = HttpResponse (*)(const TextError& error);
 HttpResponse with_retry(HttpResponse response, const TextError& error);
-// A handler whose TextErrors become responses of the family.
-RouteHandler text_route(TextErrorResponse error, std::function<void(const RoutedRequest&)> handle);
+// A handler whose errors become responses of the family. Large requests are handled in threads of `models`.
+using TextHandler = void (*)(const TextModels& models, const RoutedRequest& request);
+RouteHandler text_route(const std::shared_ptr<const TextModels>& models, TextErrorResponse error, TextHandler handle);
 
 // Runs the texts and has the response made of the answer, in a thread of the connection's; what `make` throws becomes an error response.
 struct TextRun {

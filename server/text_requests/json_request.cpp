@@ -165,6 +165,11 @@ std::vector<TextOrPair> JsonRequest::pairs(const char* name, std::size_t max, bo
   return pairs;
 }
 
+bool JsonRequest::is_object(const char* name) const {
+  const auto found = find(name);
+  return found && found->is_object();
+}
+
 JsonRequest JsonRequest::object(const char* name) const {
   JsonRequest member = *this;
   member.object_.reset();

@@ -38,6 +38,7 @@ class JsonRequest {
   TextInputs inputs(const char* name, std::size_t max, bool allow_ids) const;          // a text or a list; ids likewise
   std::vector<TextOrPair> pairs(const char* name, std::size_t max, bool& single) const;   // as TEI's /predict has them
   TextInputs ids(const char* name, std::size_t max) const;                             // a list of ids, or a list of such lists
+  bool is_object(const char* name) const;
   JsonRequest object(const char* name) const;    // the member, an object; an empty one where it is missing
 
  private:

@@ -1,8 +1,21 @@
 #include "text_requests/ranking.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tenfold::server {
+
+void to_probabilities(TextAnswer& answer) {
+  for (TextResult& result : answer.results) {
+    std::vector<float>& scores = result.values;
+    if (scores.size() == 1) scores[0] = 1 / (1 + std::exp(-scores[0]));
+    if (scores.size() <= 1) continue;
+    const float largest = *std::max_element(scores.begin(), scores.end());
+    float sum = 0;
+    for (float& score : scores) sum += score = std::exp(score - largest);
+    for (float& score : scores) score /= sum;
+  }
+}
 
 std::vector<Rank> ranked(const TextAnswer& answer) {
   std::vector<Rank> ranks;

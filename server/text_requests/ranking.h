@@ -10,6 +10,8 @@ struct Rank {
   std::size_t index = 0;                         // of the text in the request
   float score = 0;
 };
+// Scores as they leave the head, as TEI and rerankers give them: the sigmoid of one, the softmax of several.
+void to_probabilities(TextAnswer& answer);
 // By the only score of each text, the best first; equal ones by their index.
 std::vector<Rank> ranked(const TextAnswer& answer);
 std::vector<TextOrPair> pairs_with(std::string_view query, const std::vector<std::string_view>& texts);

@@ -4,12 +4,16 @@
 #include "core/models.h"
 #include "text_requests/json_request.h"
 #include "text_requests/text_options.h"
+#include "text_requests/tokenizer_threads.h"
 
 namespace tenfold::server {
 
 struct TextModels {
+  TextModels(std::shared_ptr<Models> models, const TextOptions& options)
+      : models(std::move(models)), options(options), tokenizers(options.tokenizers) {}
   std::shared_ptr<Models> models;
   TextOptions options;
+  mutable TokenizerThreads tokenizers;
 };
 
 // `name`: empty: the only model that takes text. Throws TextError: not ready, unknown, several and none named, a model that takes no text.

@@ -11,6 +11,7 @@ struct TextOptions {
   bool truncate = true;                          // texts with too many tokens, where a request does not say; false: they are refused
   bool allow_token_input = false;                // ids in place of texts
   bool allow_dimensions = false;                 // of models that do not say that their vectors may be cut
+  int tokenizers = 0;                            // threads for large requests; 0: as many as processors, 8 at most
   bool any_model_name = false;                   // one model answers to all names, as TEI's does
 };
 
