@@ -6,9 +6,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(
-    0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python", "tests")
-)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python", "tests"))
 import numpy as np  # noqa: E402
 from embeddings_case import TOKENS, WIDTH, RandomEncoder, ids_of  # noqa: E402
 from serve_case import Server  # noqa: E402
@@ -34,9 +32,7 @@ class TextCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
-        cls.encoder = RandomEncoder(
-            os.path.join(cls.temporary.name, cls.NAME), "bert", cls.LABELS
-        )
+        cls.encoder = RandomEncoder(os.path.join(cls.temporary.name, cls.NAME), "bert", cls.LABELS)
         cls.prepare_folder()
         cls.server = Server(
             cls.encoder.folder,
@@ -56,9 +52,7 @@ class TextCase(unittest.TestCase):
 
     def post(self, path, request, status=200):
         body = request if isinstance(request, (bytes, str)) else json.dumps(request)
-        got, headers, text = self.server.send(
-            "POST", path, body, {"Content-Type": "application/json"}
-        )
+        got, headers, text = self.server.send("POST", path, body, {"Content-Type": "application/json"})
         self.assertEqual(got, status, text[:500])
         self.headers = headers
         return json.loads(text)
@@ -69,9 +63,7 @@ class TextCase(unittest.TestCase):
         return unit(self.encoder.tokens(ids, [0] * len(ids)).mean(0))
 
     def near(self, got, expected, atol=2e-5):
-        np.testing.assert_allclose(
-            np.array(got, np.float64), np.array(expected, np.float64), atol=atol
-        )
+        np.testing.assert_allclose(np.array(got, np.float64), np.array(expected, np.float64), atol=atol)
 
 
 __all__ = ["TOKENS", "WIDTH", "TextCase", "ids_of", "np", "text_of", "unit"]

@@ -16,9 +16,7 @@ TEXTS = ["how are you", "fine", "red blue red blue"]
 
 
 def needs(*packages):
-    missing = [
-        name for name in packages if not importlib.util.find_spec(name.split(".")[0])
-    ]
+    missing = [name for name in packages if not importlib.util.find_spec(name.split(".")[0])]
     return unittest.skipIf(missing, f"{', '.join(missing)} not installed")
 
 
@@ -38,14 +36,7 @@ class Embeddings(TextCase):
         answer = client.embeddings.create(model="bert", input=TEXTS)
         self.check([one.embedding for one in answer.data])
         self.assertEqual(answer.usage.total_tokens, 14)
-        self.check(
-            [
-                one.embedding
-                for one in client.embeddings.create(
-                    model="bert", input=TEXTS, encoding_format="float"
-                ).data
-            ]
-        )
+        self.check([one.embedding for one in client.embeddings.create(model="bert", input=TEXTS, encoding_format="float").data])
         self.assertEqual([model.id for model in client.models.list().data], ["bert"])
         with self.assertRaises(openai.NotFoundError) as raised:
             client.embeddings.create(model="other", input="a")
@@ -102,12 +93,8 @@ class Rerankers(TextCase):
         from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
         nodes = [NodeWithScore(node=TextNode(text=text), score=0.0) for text in TEXTS]
-        ranked = reranker.postprocess_nodes(
-            nodes, query_bundle=QueryBundle("how are you")
-        )
-        self.assertEqual(
-            [node.node.get_content() for node in ranked], [TEXTS[i] for i in self.order]
-        )
+        ranked = reranker.postprocess_nodes(nodes, query_bundle=QueryBundle("how are you"))
+        self.assertEqual([node.node.get_content() for node in ranked], [TEXTS[i] for i in self.order])
         self.near([node.score for node in ranked], self.scores)
 
     @needs("llama_index.postprocessor.jinaai_rerank", "llama_index")
@@ -131,8 +118,6 @@ class Rerankers(TextCase):
 
 if __name__ == "__main__":
     if not os.path.exists(os.path.join(os.path.dirname(sys.argv[1]), "tenfold-server")):
-        print(
-            "skipped: tenfold-server is not built (script/bootstrap build installs what it needs)"
-        )
+        print("skipped: tenfold-server is not built (script/bootstrap build installs what it needs)")
         sys.exit(77)
     cli_case.main()

@@ -37,19 +37,13 @@ class Embeddings(TextCase):
             self.assertEqual((one["object"], one["index"]), ("embedding", i))
             self.near(one["embedding"], self.vector(text))
         tokens = sum(len(ids_of(text)) for text in TEXTS)
-        self.assertEqual(
-            answer["usage"], {"prompt_tokens": tokens, "total_tokens": tokens}
-        )
-        single = self.post(
-            "/v1/embeddings", openai(TEXTS[0], encoding_format="float", user="me")
-        )
+        self.assertEqual(answer["usage"], {"prompt_tokens": tokens, "total_tokens": tokens})
+        single = self.post("/v1/embeddings", openai(TEXTS[0], encoding_format="float", user="me"))
         self.near(single["data"][0]["embedding"], self.vector(TEXTS[0]))
         self.assertEqual(len(single["data"]), 1)
 
     def test_forms(self):
-        floats = np.float32(
-            self.post("/v1/embeddings", openai(TEXTS[0]))["data"][0]["embedding"]
-        )
+        floats = np.float32(self.post("/v1/embeddings", openai(TEXTS[0]))["data"][0]["embedding"])
 
         def form(dtype, encoding):
             return self.post(
@@ -57,19 +51,11 @@ class Embeddings(TextCase):
                 openai(TEXTS[0], encoding_format=encoding, embed_dtype=dtype),
             )["data"][0]["embedding"]
 
-        np.testing.assert_array_equal(
-            decoded(form("float32", "base64")), floats
-        )  # the same bits
-        np.testing.assert_array_equal(
-            decoded(form("float16", "base64"), "<f2"), floats.astype(np.float16)
-        )
-        np.testing.assert_array_equal(
-            np.float16(form("float16", "float")), floats.astype(np.float16)
-        )
+        np.testing.assert_array_equal(decoded(form("float32", "base64")), floats)  # the same bits
+        np.testing.assert_array_equal(decoded(form("float16", "base64"), "<f2"), floats.astype(np.float16))
+        np.testing.assert_array_equal(np.float16(form("float16", "float")), floats.astype(np.float16))
         small = decoded(form("int8", "base64"), np.int8)
-        np.testing.assert_array_equal(
-            small, np.round(floats / abs(floats).max() * 127).astype(np.int8)
-        )
+        np.testing.assert_array_equal(small, np.round(floats / abs(floats).max() * 127).astype(np.int8))
         self.assertEqual(form("int8", "float"), small.tolist())
         bits = np.packbits(floats > 0)
         np.testing.assert_array_equal(decoded(form("binary", "base64"), np.uint8), bits)
@@ -77,9 +63,7 @@ class Embeddings(TextCase):
         for wrong in ({"encoding_format": "hex"}, {"embed_dtype": "float8"}):
             self.assertIn(
                 list(wrong)[0],
-                self.post("/v1/embeddings", openai("fine", **wrong), 400)["error"][
-                    "message"
-                ],
+                self.post("/v1/embeddings", openai("fine", **wrong), 400)["error"]["message"],
             )
 
     def test_models(self):
@@ -90,9 +74,7 @@ class Embeddings(TextCase):
         )
         self.assertEqual(self.server.get("/v1/models/bert")[1]["id"], "bert")
         self.assertEqual(self.server.get("/v1/models/other")[0], 404)
-        error = self.post("/v1/embeddings", {"model": "other", "input": "fine"}, 404)[
-            "error"
-        ]
+        error = self.post("/v1/embeddings", {"model": "other", "input": "fine"}, 404)["error"]
         self.assertEqual(error["code"], "model_not_found")
         self.assertIn("'bert'", error["message"])
         self.near(
@@ -112,12 +94,8 @@ class Embeddings(TextCase):
             ]
         }
         output = self.post("/v2/models/bert/infer", request)["outputs"][0]
-        self.assertEqual(
-            (output["name"], output["shape"]), ("embedding", [len(TEXTS), WIDTH])
-        )
-        for row, text in zip(
-            np.reshape(output["data"], output["shape"]), TEXTS, strict=True
-        ):
+        self.assertEqual((output["name"], output["shape"]), ("embedding", [len(TEXTS), WIDTH]))
+        for row, text in zip(np.reshape(output["data"], output["shape"]), TEXTS, strict=True):
             ids = ids_of(text)
             self.near(row, self.encoder.tokens(ids, [0] * len(ids)).mean(0))
         self.assertIn("UTF-8", self.v2_bytes(b"\xff\xfe"))
@@ -137,9 +115,7 @@ class Embeddings(TextCase):
         }
         text = json.dumps(head).encode()
         headers = {"Inference-Header-Content-Length": str(len(text))}
-        status, _, body = self.server.send(
-            "POST", "/v2/models/bert/infer", text + data, headers
-        )
+        status, _, body = self.server.send("POST", "/v2/models/bert/infer", text + data, headers)
         self.assertEqual(status, 400, body)
         return json.loads(body)["error"]
 
@@ -151,9 +127,7 @@ class Embeddings(TextCase):
             int(self.headers["x-compute-tokens"]),
             sum(len(ids_of(text)) for text in TEXTS),
         )
-        self.assertEqual(
-            int(self.headers["x-compute-characters"]), sum(len(text) for text in TEXTS)
-        )
+        self.assertEqual(int(self.headers["x-compute-characters"]), sum(len(text) for text in TEXTS))
         for header in (
             "x-total-time",
             "x-tokenization-time",
@@ -172,9 +146,7 @@ class Embeddings(TextCase):
         for got, text in zip(rows, ["how are you", "fine"], strict=True):
             ids = ids_of(text)
             self.near(got, self.encoder.tokens(ids, [0] * len(ids)))
-        cosines = self.post(
-            "/similarity", {"inputs": {"source_sentence": "fine", "sentences": TEXTS}}
-        )
+        cosines = self.post("/similarity", {"inputs": {"source_sentence": "fine", "sentences": TEXTS}})
         self.near(cosines, [self.vector("fine") @ self.vector(text) for text in TEXTS])
 
     def test_truncation(self):
@@ -182,36 +154,25 @@ class Embeddings(TextCase):
         expected = unit(self.encoder.tokens(kept, [0] * 40).mean(0))
         self.near(self.post("/embed", {"inputs": LONG})[0], expected)
         self.assertEqual(int(self.headers["x-compute-tokens"]), 40)
-        self.near(
-            self.post("/v1/embeddings", openai(LONG))["data"][0]["embedding"], expected
-        )
+        self.near(self.post("/v1/embeddings", openai(LONG))["data"][0]["embedding"], expected)
         error = self.post("/embed", {"inputs": LONG, "truncate": False}, 413)
         self.assertEqual(error["error_type"], "validation")
         self.assertIn("must have less than 41 tokens. Given: 102", error["error"])
         text = "blue " * 50 + "fine " * 38
-        ends = self.post(
-            "/embed", {"inputs": [text, text], "truncation_direction": "Left"}
-        )
+        ends = self.post("/embed", {"inputs": [text, text], "truncation_direction": "Left"})
         self.near(ends[1], self.vector(" ".join(["fine"] * 38)))
 
     def test_tokenize_and_decode(self):
         tokens = self.post("/tokenize", {"inputs": ["How reds?", "fine"]})
         self.assertEqual([t["id"] for t in tokens[0]], [0, 4, 11, 10, 7, 2])
-        self.assertEqual(
-            [t["text"] for t in tokens[0]], ["<s>", "How", "red", "s", "?", "</s>"]
-        )
+        self.assertEqual([t["text"] for t in tokens[0]], ["<s>", "How", "red", "s", "?", "</s>"])
         self.assertEqual(
             (tokens[0][2]["start"], tokens[0][2]["stop"], tokens[0][2]["special"]),
             (4, 7, False),
         )
         self.assertEqual((tokens[0][0]["start"], tokens[0][0]["special"]), (None, True))
         self.assertEqual(
-            [
-                t["id"]
-                for t in self.post(
-                    "/tokenize", {"inputs": "fine", "add_special_tokens": False}
-                )[0]
-            ],
+            [t["id"] for t in self.post("/tokenize", {"inputs": "fine", "add_special_tokens": False})[0]],
             [8],
         )
         self.assertEqual(self.post("/decode", {"ids": [4, 5, 6]}), ["how are you"])
@@ -220,9 +181,7 @@ class Embeddings(TextCase):
             "how",
             self.post("/decode", {"ids": [0, 4, 2], "skip_special_tokens": False})[0],
         )
-        self.assertEqual(
-            self.post("/decode", {"ids": [4, 99]}, 422)["error_type"], "tokenizer"
-        )
+        self.assertEqual(self.post("/decode", {"ids": [4, 99]}, 422)["error_type"], "tokenizer")
 
     def test_info_and_health(self):
         info = self.server.get("/info")[1]
@@ -243,9 +202,7 @@ class Embeddings(TextCase):
             self.post("/rerank", {"query": "a", "texts": ["b"]}, 424)["error_type"],
             "backend",
         )
-        self.assertEqual(
-            self.post("/predict", {"inputs": "a"}, 424)["error_type"], "backend"
-        )
+        self.assertEqual(self.post("/predict", {"inputs": "a"}, 424)["error_type"], "backend")
         self.assertIn(
             "re-ranker",
             self.post("/v1/rerank", {"query": "a", "documents": ["b"]}, 400)["message"],
@@ -257,14 +214,10 @@ class Embeddings(TextCase):
         self.assertIn("matryoshka_dimensions", error["message"])
         self.assertIn(
             "have 16",
-            self.post("/v1/embeddings", openai("fine", dimensions=17), 400)["error"][
-                "message"
-            ],
+            self.post("/v1/embeddings", openai("fine", dimensions=17), 400)["error"]["message"],
         )
         self.near(
-            self.post("/v1/embeddings", openai("fine", dimensions=16))["data"][0][
-                "embedding"
-            ],
+            self.post("/v1/embeddings", openai("fine", dimensions=16))["data"][0]["embedding"],
             self.vector("fine"),
         )
 
@@ -276,9 +229,7 @@ class Embeddings(TextCase):
     def refused(self, path, request, status, words=""):
         answer = self.post(path, request, status)
         self.assertIn(words, json.dumps(answer))
-        self.near(
-            self.post("/embed", {"inputs": "fine"})[0], self.vector("fine")
-        )  # the next request is right
+        self.near(self.post("/embed", {"inputs": "fine"})[0], self.vector("fine"))  # the next request is right
 
     def test_wrong_requests_of_openai(self):
         surrogates = (
@@ -318,9 +269,7 @@ class Embeddings(TextCase):
                 400,
                 "dimensions",
             )
-        self.refused(
-            "/v1/embeddings", openai("fine", encoding_format=3), 400, "encoding_format"
-        )
+        self.refused("/v1/embeddings", openai("fine", encoding_format=3), 400, "encoding_format")
 
     def test_wrong_requests_of_tei(self):
         for body in ("", "{", '{"inputs": "\\ud800"}'):
@@ -337,9 +286,7 @@ class Embeddings(TextCase):
             self.refused("/embed", {"inputs": value}, status, "error_type")
         self.refused("/embed", {"inputs": ["a"] * 10000}, 413, "batch size")
         self.refused("/embed", {"inputs": "a", "truncate": "yes"}, 422, "truncate")
-        self.refused(
-            "/embed", {"inputs": "a", "prompt_name": "none"}, 422, "prompt_name"
-        )
+        self.refused("/embed", {"inputs": "a", "prompt_name": "none"}, 422, "prompt_name")
         self.refused(
             "/embed",
             {"inputs": "a", "truncation_direction": "up"},
@@ -358,35 +305,22 @@ class Embeddings(TextCase):
         def work(client):
             random = np.random.default_rng(client)
             for round in range(10):
-                texts = [
-                    text_of(random.integers(1 << 30), random.integers(1, 36))
-                    for _ in range(1 + client % 4 * 7)
-                ]
-                rows = self.post(
-                    "/embed", {"inputs": texts if len(texts) > 1 else texts[0]}
-                )
-                if not np.allclose(
-                    rows, [self.vector(text) for text in texts], atol=2e-5
-                ):
+                texts = [text_of(random.integers(1 << 30), random.integers(1, 36)) for _ in range(1 + client % 4 * 7)]
+                rows = self.post("/embed", {"inputs": texts if len(texts) > 1 else texts[0]})
+                if not np.allclose(rows, [self.vector(text) for text in texts], atol=2e-5):
                     wrong.append((client, round))
 
-        threads = [
-            threading.Thread(target=work, args=(client,)) for client in range(16)
-        ]
+        threads = [threading.Thread(target=work, args=(client,)) for client in range(16)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         self.assertEqual(wrong, [])
         statistics = self.server.get("/v2/models/bert/stats")[1]["model_stats"][0]
-        self.assertGreater(
-            max(batch["batch_size"] for batch in statistics["batch_stats"]), 1
-        )
+        self.assertGreater(max(batch["batch_size"] for batch in statistics["batch_stats"]), 1)
         own = statistics["tenfold"]
         counted = statistics["inference_stats"]
-        self.assertEqual(
-            own["received"], counted["success"]["count"] + counted["fail"]["count"]
-        )
+        self.assertEqual(own["received"], counted["success"]["count"] + counted["fail"]["count"])
 
 
 class Limits(TextCase):
@@ -430,17 +364,11 @@ class Limits(TextCase):
         for thread in threads:
             thread.start()
         while not ended.is_set():
-            singles.append(
-                self.server.send("POST", "/v1/embeddings", json.dumps(openai("fine")))
-            )
+            singles.append(self.server.send("POST", "/v1/embeddings", json.dumps(openai("fine"))))
         for thread in threads:
             thread.join()
         self.assertIn(200, [status for status, _, _ in lists])
-        refused = [
-            (headers, json.loads(body))
-            for status, headers, body in singles
-            if status == 429
-        ]
+        refused = [(headers, json.loads(body)) for status, headers, body in singles if status == 429]
         self.assertTrue(refused, [status for status, _, _ in singles])
         for headers, body in refused:
             self.assertEqual(
@@ -456,9 +384,7 @@ class Limits(TextCase):
             else:
                 self.assertEqual((status, len(json.loads(body))), (200, 2000))
         self.near(self.post("/embed", {"inputs": "fine"})[0], self.vector("fine"))
-        closed = self.server.get("/v2/models/bert/stats")[1]["model_stats"][0][
-            "tenfold"
-        ]["batch_closed"]
+        closed = self.server.get("/v2/models/bert/stats")[1]["model_stats"][0]["tenfold"]["batch_closed"]
         self.assertGreater(closed["tokens"], 0)
 
 
@@ -471,15 +397,10 @@ class LimitsOfOne(TextCase):
     )
 
     def test_all_limits_are_one(self):
-        first = unit(
-            self.encoder.tokens([2], [0])[0]
-        )  # the special token at the end is what stays of a text
+        first = unit(self.encoder.tokens([2], [0])[0])  # the special token at the end is what stays of a text
         for _ in range(5):
             got = np.array(self.post("/embed", {"inputs": "how are you"})[0])
-            self.assertTrue(
-                np.allclose(got, first, atol=2e-5)
-                or np.allclose(got, unit(self.encoder.tokens([0], [0])[0]), atol=2e-5)
-            )
+            self.assertTrue(np.allclose(got, first, atol=2e-5) or np.allclose(got, unit(self.encoder.tokens([0], [0])[0]), atol=2e-5))
         self.post("/embed", {"inputs": ["fine"]})
         self.post("/embed", {"inputs": ["fine", "red"]}, 413)
 
@@ -489,9 +410,7 @@ class Ids(TextCase):
 
     @classmethod
     def prepare_folder(cls):
-        cls.encoder.save(
-            "config.json", cls.encoder.config() | {"matryoshka_dimensions": [4, 8]}
-        )
+        cls.encoder.save("config.json", cls.encoder.config() | {"matryoshka_dimensions": [4, 8]})
         prompts = {
             "prompts": {"query": "how ", "passage": "red "},
             "default_prompt_name": "query",
@@ -499,40 +418,28 @@ class Ids(TextCase):
         cls.encoder.save("config_sentence_transformers.json", prompts)
 
     def test_ids(self):
-        answer = self.post(
-            "/v1/embeddings", openai([ids_of("fine"), ids_of("how are you")])
-        )
+        answer = self.post("/v1/embeddings", openai([ids_of("fine"), ids_of("how are you")]))
         self.near(answer["data"][0]["embedding"], self.vector("fine"))
         self.near(answer["data"][1]["embedding"], self.vector("how are you"))
         self.assertEqual(answer["usage"]["total_tokens"], 8)
-        self.near(
-            self.post("/embed", {"inputs": ids_of("fine")})[0], self.vector("fine")
-        )
+        self.near(self.post("/embed", {"inputs": ids_of("fine")})[0], self.vector("fine"))
         for ids in ([len(TOKENS)], [[4], [2**31 - 1]], [2**40]):
             self.assertIn(
                 "token id",
                 self.post("/v1/embeddings", openai(ids), 400)["error"]["message"],
             )
-            self.assertEqual(
-                self.post("/embed", {"inputs": ids}, 422)["error_type"], "tokenizer"
-            )
+            self.assertEqual(self.post("/embed", {"inputs": ids}, 422)["error_type"], "tokenizer")
 
     def test_dimensions(self):
-        vector = self.encoder.tokens(ids_of("how fine"), [0] * 4).mean(
-            0
-        )  # with the folder's default prompt
+        vector = self.encoder.tokens(ids_of("how fine"), [0] * 4).mean(0)  # with the folder's default prompt
         for width in (4, 8):
             self.near(
-                self.post("/v1/embeddings", openai("fine", dimensions=width))["data"][
-                    0
-                ]["embedding"],
+                self.post("/v1/embeddings", openai("fine", dimensions=width))["data"][0]["embedding"],
                 unit(vector[:width]),
             )
         self.assertIn(
             "cut to 4, 8",
-            self.post("/v1/embeddings", openai("fine", dimensions=5), 400)["error"][
-                "message"
-            ],
+            self.post("/v1/embeddings", openai("fine", dimensions=5), 400)["error"]["message"],
         )
 
     def test_prompts(self):
@@ -548,9 +455,7 @@ class Reranker(TextCase):
 
     def logit(self, query, text):
         first, second = ids_of(query), ids_of(text)[1:]
-        return self.encoder.scores(
-            first + second, [0] * len(first) + [1] * len(second)
-        )[0]
+        return self.encoder.scores(first + second, [0] * len(first) + [1] * len(second))[0]
 
     def setUp(self):
         self.logits = [self.logit("how are you", text) for text in TEXTS]
@@ -566,9 +471,7 @@ class Reranker(TextCase):
             [self.sigmoid[i] for i in self.order],
         )
         self.assertNotIn("document", answer["results"][0])
-        tokens = sum(
-            len(ids_of("how are you")) + len(ids_of(text)) - 1 for text in TEXTS
-        )
+        tokens = sum(len(ids_of("how are you")) + len(ids_of(text)) - 1 for text in TEXTS)
         self.assertEqual(answer["usage"]["total_tokens"], tokens)
         objects = {
             "query": "how are you",
@@ -578,9 +481,7 @@ class Reranker(TextCase):
         }
         top = self.post("/v1/rerank", objects)["results"]
         self.assertEqual([one["index"] for one in top], self.order[:2])
-        self.assertEqual(
-            [one["document"]["text"] for one in top], [TEXTS[i] for i in self.order[:2]]
-        )
+        self.assertEqual([one["document"]["text"] for one in top], [TEXTS[i] for i in self.order[:2]])
         for wrong in (
             {"documents": []},
             {"documents": None},
@@ -603,14 +504,10 @@ class Reranker(TextCase):
             },
         )
         self.assertEqual([one["index"] for one in ranks], self.order)
-        self.near(
-            [one["score"] for one in ranks], [self.logits[i] for i in self.order], 1e-4
-        )
+        self.near([one["score"] for one in ranks], [self.logits[i] for i in self.order], 1e-4)
         self.assertEqual([one["text"] for one in ranks], [TEXTS[i] for i in self.order])
         ranks = self.post("/", {"query": "how are you", "texts": TEXTS})
-        self.near(
-            [one["score"] for one in ranks], [self.sigmoid[i] for i in self.order]
-        )
+        self.near([one["score"] for one in ranks], [self.sigmoid[i] for i in self.order])
         self.assertEqual(
             self.post("/rerank", {"query": "a", "texts": []}, 400)["error_type"],
             "empty",
@@ -635,17 +532,11 @@ class Reranker(TextCase):
             self.post("/v2/models/bert/infer", request)["outputs"][0]["data"],
             self.sigmoid,
         )
-        single = self.post(
-            "/v2/models/bert/infer", {"inputs": [tensor("text", ["fine"])]}
-        )["outputs"][0]["data"]
-        self.near(
-            single, 1 / (1 + np.exp(-self.encoder.scores(ids_of("fine"), [0] * 3)))
-        )
+        single = self.post("/v2/models/bert/infer", {"inputs": [tensor("text", ["fine"])]})["outputs"][0]["data"]
+        self.near(single, 1 / (1 + np.exp(-self.encoder.scores(ids_of("fine"), [0] * 3))))
 
     def test_vectors_are_refused(self):
-        self.assertEqual(
-            self.post("/embed", {"inputs": "a"}, 424)["error_type"], "backend"
-        )
+        self.assertEqual(self.post("/embed", {"inputs": "a"}, 424)["error_type"], "backend")
         self.assertIn(
             "classification head",
             self.post("/v1/embeddings", openai("a"), 400)["error"]["message"],
@@ -668,9 +559,7 @@ class Classifier(TextCase):
         return e / e.sum()
 
     def check(self, predictions, ids, types):
-        expected = dict(
-            zip(("bad", "so", "good"), self.softmax(ids, types), strict=True)
-        )
+        expected = dict(zip(("bad", "so", "good"), self.softmax(ids, types), strict=True))
         self.assertEqual(
             [p["label"] for p in predictions],
             sorted(expected, key=lambda label: -expected[label]),
@@ -741,9 +630,7 @@ class AsTei(unittest.TestCase):
                     ),
                     (3, 64, 512),
                 )
-                body = json.dumps(
-                    {"model": "text-embeddings-inference", "input": "fine"}
-                )
+                body = json.dumps({"model": "text-embeddings-inference", "input": "fine"})
                 self.assertEqual(server.send("POST", "/v1/embeddings", body)[0], 200)
                 self.assertEqual(
                     server.send("POST", "/embed", json.dumps({"inputs": ["a"] * 4}))[0],
@@ -769,8 +656,6 @@ class AsTei(unittest.TestCase):
 
 if __name__ == "__main__":
     if not os.path.exists(os.path.join(os.path.dirname(sys.argv[1]), "tenfold-server")):
-        print(
-            "skipped: tenfold-server is not built (script/bootstrap build installs what it needs)"
-        )
+        print("skipped: tenfold-server is not built (script/bootstrap build installs what it needs)")
         sys.exit(77)
     cli_case.main()
