@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <exception>
 
+#include "grpc_front.h"
 #include "process/serve.h"
+#include "process/supervisor.h"
 
 namespace tenfold::server {
 namespace {
@@ -10,9 +12,19 @@ namespace {
 int run(int count, char** values) {
   cli::ServeOptions options;
   const cli::Flags flags = cli::make_serve_flags(options);
-  const auto words = flags.parse(cli::with_tei_variables({values + (count > 0), values + count}));
+  const std::vector<std::string> line(values, values + count);
+  std::vector<std::string> arguments(line.begin() + (count > 0), line.end());
+  std::optional<WorkerStart> worker;
+  if (!arguments.empty()) worker = parse_worker_argument(arguments[0]);
+  if (worker) arguments.erase(arguments.begin());
+  const auto given = flags.parse(cli::with_tei_variables(arguments));
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
-  return serve(options, cli::served_path(options, words));
+  const std::vector<std::string> words = cli::named_model(options, given);
+  cli::check_serve(options, words);
+  const std::string path = words.empty() ? "" : words[0];
+  if (worker) return serve(options, path, std::move(*worker));
+  if (options.process.no_supervisor || line.empty()) return serve(options, path, {});
+  return supervise(options, line, open_sockets(options, has_grpc()));
 }
 
 }  // namespace

@@ -150,7 +150,8 @@ HttpResponse tei_info(const TextModels& all, const RoutedRequest& request) {
       ",\"max_batch_tokens\":" + std::to_string(queue.max_tokens) + ",\"max_batch_requests\":" + std::to_string(model->max_batch()) +
       ",\"max_client_batch_size\":" + std::to_string(all.options.max_texts) +
       ",\"auto_truncate\":" + (all.options.truncate ? "true" : "false") +
-      ",\"tokenization_workers\":" + std::to_string(all.tokenizers.size()) + ",\"version\":" + json_string(version()) + ",\"sha\":null,\"docker_label\":null}");
+      ",\"tokenization_workers\":" + std::to_string(all.tokenizers.size()) + ",\"version\":" + json_string(version()) +
+      ",\"sha\":null,\"docker_label\":null}");
 }
 
 }  // namespace tenfold::server

@@ -14,7 +14,7 @@ class ListCall final : public TextCall, public std::enable_shared_from_this<List
   }
   void start(const std::shared_ptr<Model>& model, TextOutput output, const std::string& prompt, std::vector<TokenizedText> texts);
   void cancel() noexcept override;
-  bool gone() const { return gone_; }
+  const CancelToken& gone() const { return gone_; }
   TextResult& result(std::size_t text) { return answer_.results[text]; }
   void finish(std::size_t text, const RequestOutcome& outcome, std::chrono::steady_clock::time_point arrival) noexcept;
 
@@ -23,7 +23,7 @@ class ListCall final : public TextCall, public std::enable_shared_from_this<List
   std::weak_ptr<Model> model_;                   // whose queue may end a request: it would wait for itself
   std::vector<std::shared_ptr<ServedRequest>> requests_;
   std::atomic<std::size_t> left_;
-  std::atomic<bool> gone_ = false;
+  const CancelToken gone_ = CancelToken::create();
   std::vector<std::optional<TextError>> errors_;
   std::vector<std::chrono::nanoseconds> queued_, computed_;
   TextAnswer answer_;
@@ -35,7 +35,8 @@ class OneText final : public ServedRequest {
   OneText(std::shared_ptr<ListCall> call, std::size_t number, TextWork work)
       : call_(std::move(call)), number_(number), work_(std::move(work)), arrival_(std::chrono::steady_clock::now()) {}
   std::span<const RequestInput> inputs() const override { return {}; }
-  bool cancelled() const override { return call_->gone(); }
+  bool cancelled() const override { return call_->gone().cancelled(); }
+  CancelToken cancel_token() const override { return call_->gone(); }
   std::int64_t tokens() const override { return work_.tokens(); }
   const TextWork* text_work() const override { return &work_; }
   void* output_memory(int, std::span<const std::int64_t> shape, std::int64_t bytes) override {
@@ -66,7 +67,7 @@ void ListCall::start(const std::shared_ptr<Model>& model, TextOutput output, con
 }
 
 void ListCall::cancel() noexcept {
-  gone_ = true;
+  gone_.cancel();
   if (const std::shared_ptr<Model> model = model_.lock())
     for (const auto& request : requests_) model->queue().cancel(*request);
 }

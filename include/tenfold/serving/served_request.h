@@ -11,6 +11,7 @@
 
 #include "tenfold/error.h"
 #include "tenfold/export.h"
+#include "tenfold/run_options.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
@@ -49,6 +50,8 @@ class TENFOLD_API ServedRequest {
   virtual ~ServedRequest();
   virtual std::span<const RequestInput> inputs() const = 0;   // their memory stays until finish()
   virtual bool cancelled() const { return false; }            // nobody waits for the answer any more: it is not run
+  // Tripped when nobody waits for the answer any more. It stops the run of a request that is alone in its batch between two steps.
+  virtual CancelToken cancel_token() const { return {}; }
   virtual bool requests_output(int) const { return true; }    // whether it wants the output, an index among bindings
   // What it takes of a batch's QueueOptions::max_tokens: tokens of its texts. Requests with tokens share a batch whatever their shapes.
   virtual std::int64_t tokens() const { return 0; }
