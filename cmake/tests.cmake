@@ -227,7 +227,7 @@ if(TENFOLD_PYTHON3)
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
                text_data_test modelopt_files_test embed_test serve_test serve_clients_test observe_test supervisor_test text_routes_test
-               latency_test recurrent_test report_test)
+               text_scores_test latency_test recurrent_test report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\

@@ -73,7 +73,13 @@ class Embeddings(TextCase):
     def test_langchain_huggingface(self):
         from langchain_huggingface import HuggingFaceEndpointEmbeddings
 
-        client = HuggingFaceEndpointEmbeddings(model=self.url)
+        try:
+            client = HuggingFaceEndpointEmbeddings(model=self.url)
+        except ValueError:  # newer ones take names of the hub alone, but any client of huggingface_hub
+            from huggingface_hub import InferenceClient
+
+            client = HuggingFaceEndpointEmbeddings(model="any/encoder", huggingfacehub_api_token="none")
+            client.client = InferenceClient(self.url)
         self.check(client.embed_documents(TEXTS))
         self.check([client.embed_query("fine")], ["fine"])
 
