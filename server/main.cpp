@@ -17,8 +17,9 @@ int run(int count, char** values) {
   std::optional<WorkerStart> worker;
   if (!arguments.empty()) worker = parse_worker_argument(arguments[0]);
   if (worker) arguments.erase(arguments.begin());
-  const auto words = flags.parse(arguments);
+  const auto given = flags.parse(cli::with_tei_variables(arguments));
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
+  const std::vector<std::string> words = cli::named_model(options, given);
   cli::check_serve(options, words);
   const std::string path = words.empty() ? "" : words[0];
   if (worker) return serve(options, path, std::move(*worker));

@@ -34,9 +34,9 @@ void serve_flags(const UseFlags& use) {
 int serve_main(const Arguments& arguments) {
   ServeOptions options;
   const Flags flags = make_serve_flags(options);
-  const auto words = flags.parse(arguments);   // here, so that mistakes are told also where the server is not installed
+  const auto words = flags.parse(with_tei_variables(arguments));   // here, so that mistakes are told also where the server is not installed
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), kOk;
-  check_serve(options, words);
+  check_serve(options, named_model(options, words));
   Arguments line = {server_program()};
   line.insert(line.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;

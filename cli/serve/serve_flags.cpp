@@ -11,12 +11,14 @@ Flags make_serve_flags(ServeOptions& options) {
   add_model_rows(flags, options.model);
   add_repository_rows(flags, options.repository);
   add_queue_rows(flags, options.queue);
+  add_text_rows(flags, options.text);
   add_http_rows(flags, options.http);
   add_grpc_rows(flags, options.grpc);
   add_memory_rows(flags, options.memory);
   add_shutdown_rows(flags, options.shutdown);
   add_observe_rows(flags, options.observe);
   add_process_rows(flags, options.process);
+  add_tei_rows(flags, options);
   flags.group("Help");
   flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {
                if (!text.empty() && text != "all") throw UsageError("--help or --help=all");
@@ -24,6 +26,11 @@ Flags make_serve_flags(ServeOptions& options) {
              }});
   add_refused_rows(flags);
   return flags;
+}
+
+std::vector<std::string> named_model(const ServeOptions& options, std::vector<std::string> words) {
+  if (!options.text.model_id.empty()) words.push_back(options.text.model_id);
+  return words;
 }
 
 void check_serve(const ServeOptions& options, const std::vector<std::string>& words) {

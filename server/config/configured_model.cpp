@@ -83,6 +83,7 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
     const std::shared_ptr<ServedModel> file = triton::open_model(options.path, served);
     Completion completion = defaults.completion;
     if (!device.empty()) completion.device = device;
+    if (is_encoder_folder(options.path) && defaults.text.any_batch) completion.default_max_batch = kDefaultTexts;
     options.not_batched = complete_config(config, file->bindings(), file->max_rows(), completion);
     validate_config(config);
     complete_instances(config, completion, lines);
@@ -93,6 +94,7 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
   options.instances = instances_of(config, device);
   set_scheduling(config, options.queue);
   set_metrics(config, options.queue);
+  if (is_encoder_folder(options.path)) set_encoder(options, defaults.text);
   options.labels = read_labels(config, place.model_folder);
   options.warmups = read_warmups(config, place.model_folder);
   options.config = std::make_shared<const ModelConfig>(std::move(config));

@@ -74,6 +74,7 @@ ModelDefaults model_defaults(const ServeOptions& options) {
   completion.device = chosen_device(options);
   completion.instances = options.model.instances;
   if (options.model.max_batch >= 0) completion.max_batch = options.model.max_batch;
+  defaults.text = text_defaults(options);
   return defaults;
 }
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "core/checks.h"
 #include "core/response_cache.h"
+#include "core/text_work.h"
 #include "core/wishes.h"
 #include "observe/log.h"
 #include "observe/request_counts.h"
@@ -64,6 +66,7 @@ class QueuedRequest final : public ServedRequest, public InferCall {
     answer_.model = model->name(), answer_.version = model->version(), answer_.id = request_.id;
     for (const InferInput& input : request_.inputs)
       inputs_.push_back({input.name, input.dtype, input.shape, input.pieces, input.dtype == DType::string ? &input.strings : nullptr});
+    if (model->encoder()) work_ = text_work_of(*model->encoder(), request_);
     const auto& bindings = served_->bindings();
     places_.resize(bindings.size(), -1);
     if (request_.outputs.empty()) {
@@ -77,6 +80,8 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   }
 
   std::span<const RequestInput> inputs() const override { return inputs_; }
+  std::int64_t tokens() const override { return work_ ? work_->tokens() : 0; }
+  const TextWork* text_work() const override { return work_ ? &*work_ : nullptr; }
   bool cancelled() const override { return gone_.cancelled(); }
   CancelToken cancel_token() const override { return gone_; }
   bool requests_output(int output) const override { return places_[static_cast<std::size_t>(output)] >= 0; }
@@ -131,6 +136,7 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   std::weak_ptr<Model> model_;
   std::shared_ptr<const ServedModel> served_;
   InferRequest request_;
+  std::optional<TextWork> work_;                 // of an encoder, in place of the strings
   std::vector<RequestInput> inputs_;
   std::vector<int> places_;                      // by binding: of the answer's outputs; -1: it is not requested
   InferAnswer answer_;

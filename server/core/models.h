@@ -14,6 +14,7 @@
 #include "core/status.h"
 #include "observe/last_errors.h"
 #include "tenfold/serving/request_queue.h"
+#include "tenfold/serving/served_encoder.h"
 #include "tenfold/serving/served_model.h"
 
 namespace inference {
@@ -48,6 +49,7 @@ struct ModelOptions {
   std::string name, path;                        // a model file, a plan or an encoder's folder
   std::string version = "1";
   ServedModelOptions served;                     // its max_batch is the model's
+  std::optional<ServedEncoderOptions> encoder;   // of an encoder's folder, in place of `served`
   QueueOptions queue;                            // its max_batch: 0 where requests are not put together
   bool cache_responses = false;                  // equal requests are answered from the server's cache, if it has one
   std::vector<Instances> instances = {{"cpu", 1}};
@@ -70,6 +72,7 @@ class Model {
   const inference::ModelConfig& config() const { return *options_.config; }
   const ServedModel& served() const { return *served_; }
   std::shared_ptr<const ServedModel> shared_served() const { return served_; }
+  const std::shared_ptr<const ServedEncoder>& encoder() const { return encoder_; }   // null: it takes no text
   std::int64_t max_batch() const { return options_.served.max_batch; }
   const std::string& not_batched() const { return options_.not_batched; }
   const std::vector<std::string>& devices() const { return devices_; }   // of its instances
@@ -82,8 +85,10 @@ class Model {
   const RequestQueue& queue() const { return *queue_; }
 
  private:
+  void open();
   ModelOptions options_;
   std::shared_ptr<ServedModel> served_;
+  std::shared_ptr<const ServedEncoder> encoder_;
   std::vector<std::string> devices_;
   static inline std::atomic<std::uint64_t> loads_ = 0;
   const std::uint64_t load_number_ = ++loads_;

@@ -25,6 +25,14 @@ struct QueueFlags {
   int size = 1024, delay_us = 0, timeout_us = 0;
 };
 
+struct TextFlags {
+  std::int64_t batch_tokens = 0, max_texts = -1; // 0, -1: as the help says
+  bool truncate = true, token_input = false, dimensions = false;
+  std::string prompt, prompt_name, dtype;
+  int tokenizers = 0;                            // threads
+  std::string model_id;                          // TEI's name for the folder
+};
+
 struct HttpFlags {
   std::string address = "127.0.0.1", metrics_address;   // an empty one: that of HTTP
   int port = 8000, metrics_port = 8002, threads = 0, connections = 10000;
@@ -67,6 +75,7 @@ struct ServeOptions {
   ModelFlags model;
   RepositoryFlags repository;
   QueueFlags queue;
+  TextFlags text;
   HttpFlags http;
   GrpcFlags grpc;
   MemoryFlags memory;
