@@ -1,18 +1,28 @@
 // tenfold-server: flags in, an exit code out.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 #include "process/serve.h"
+#include "repository/start.h"
+#include "serve/sources.h"
 
 namespace tenfold::server {
 namespace {
 
 int run(int count, char** values) {
   cli::ServeOptions options;
+  // Under the name of Triton's program it listens where that does.
+  if (count > 0 && std::filesystem::path(values[0]).filename() == "tritonserver") options.http.address = "0.0.0.0";
   const cli::Flags flags = cli::make_serve_flags(options);
-  const auto words = flags.parse({values + (count > 0), values + count});
+  std::vector<std::string> words;
+  const auto settings = cli::read_settings(flags, {values + (count > 0), values + count}, words);
+  cli::apply(settings);
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
   cli::check_serve(options, words);
+  if (options.print_config) return std::fputs(cli::settings_text(flags, settings).c_str(), stdout), 0;
+  if (!options.print_model_config.empty()) return std::fputs(completed_config(options).c_str(), stdout), 0;
+  for (const std::string& note : options.notes) std::fprintf(stderr, "%s\n", note.c_str());
   return serve(options, words.empty() ? "" : words[0]);
 }
 

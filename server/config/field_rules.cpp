@@ -56,7 +56,7 @@ constexpr FieldRule kRules[] = {
     {"model_operations", kRefused, "plug-ins are libraries of Tenfold's; serve it by Triton"},
     {"model_transaction_policy.decoupled", kRefused, "each request gets one response; serve it by Triton and libtriton_tenfold.so"},
     {"model_repository_agents", kRefused, kByTriton},
-    {"response_cache", kNoEffect, "there is no response cache, as in a Triton without --cache-config: each request is computed"},
+    {"response_cache", kHonored, ""},
     {"model_metrics", kHonored, ""},
 };
 

@@ -66,9 +66,11 @@ ModelDefaults model_defaults(const ServeOptions& options) {
   queue.max_delay = std::chrono::microseconds(options.queue.delay_us);
   queue.max_requests = static_cast<std::size_t>(options.queue.size);
   queue.default_timeout = std::chrono::microseconds(options.queue.timeout_us);
+  defaults.base.cache_responses = options.memory.cache_bytes > 0;
   defaults.base.unload_after = std::chrono::seconds(options.repository.unload_after_s);
   Completion& completion = defaults.completion;
   completion.enabled = options.repository.complete;
+  completion.default_max_batch = options.repository.default_max_batch;
   completion.device = chosen_device(options);
   completion.instances = options.model.instances;
   if (options.model.max_batch >= 0) completion.max_batch = options.model.max_batch;

@@ -2,11 +2,11 @@
 #include "core/inference.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
 #include "core/checks.h"
+#include "core/response_cache.h"
 
 namespace tenfold::server {
 namespace {
@@ -26,7 +26,10 @@ class QueuedRequest final : public ServedRequest, public InferCall {
  public:
   // It must not keep the model: its queue, in whose threads a request may end, would wait for itself.
   QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::function<void(InferAnswer)> answered)
-      : model_(model), served_(model->shared_served()), request_(std::move(request)), answered_(std::move(answered)) {
+      : model_(model),
+        served_(model->shared_served()),
+        reshapes_(model->options().output_reshapes),
+        batched_(model->max_batch() > 0), request_(std::move(request)), answered_(std::move(answered)) {
     answer_.model = model->name(), answer_.version = model->version(), answer_.id = request_.id;
     for (const InferInput& input : request_.inputs)
       inputs_.push_back({input.name, input.dtype, input.shape, input.pieces, input.dtype == DType::string ? &input.strings : nullptr});
@@ -43,13 +46,16 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   }
 
   std::span<const RequestInput> inputs() const override { return inputs_; }
-  bool cancelled() const override { return gone_; }
+  bool cancelled() const override { return gone_.cancelled(); }
+  CancelToken cancel_token() const override { return gone_; }
   bool requests_output(int output) const override { return places_[static_cast<std::size_t>(output)] >= 0; }
   void* output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) override {
     InferOutput& made = describe(output, shape);
     made.bytes.size = static_cast<std::size_t>(bytes);
-    made.bytes.data = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(made.bytes.size, 1));
-    return made.bytes.data.get();
+    std::shared_ptr<std::byte[]> memory = std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(made.bytes.size, 1));
+    std::byte* const to = memory.get();
+    made.bytes.data = std::move(memory);
+    return to;
   }
   void take_strings(int output, std::span<const std::int64_t> shape, std::span<const std::string> values) override {
     describe(output, shape).strings.assign(values.begin(), values.end());
@@ -57,11 +63,14 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   void finish(const RequestOutcome& outcome) noexcept override {
     answer_.status = status_of(outcome);
     if (!answer_.status) answer_.outputs.clear();
+    else if (cache_) keep();
     // What is called may hold this request, so it is let go.
     std::exchange(answered_, nullptr)(std::move(answer_));
   }
+  // Has the answer kept for requests like this one.
+  void keep_in(std::shared_ptr<ResponseCache> cache, CacheKey key) { cache_ = std::move(cache), key_ = std::move(key); }
   void cancel() noexcept override {
-    gone_ = true;
+    gone_.cancel();
     if (const std::shared_ptr<Model> model = model_.lock()) model->queue().cancel(*this);
   }
 
@@ -71,17 +80,30 @@ class QueuedRequest final : public ServedRequest, public InferCall {
     InferOutput& made = answer_.outputs[static_cast<std::size_t>(places_[static_cast<std::size_t>(output)])];
     made.name = binding.name, made.dtype = binding.dtype;
     made.shape.assign(shape.begin(), shape.end());
+    if (const auto reshape = reshapes_.find(binding.name); reshape != reshapes_.end())
+      made.shape = reshaped(shape, reshape->second.model, reshape->second.dims, batched_);
     return made;
+  }
+
+  void keep() noexcept {
+    try {
+      cache_->add(std::move(key_), std::make_shared<const std::vector<InferOutput>>(answer_.outputs));
+    } catch (const std::bad_alloc&) {              // then it is not kept
+    }
   }
 
   std::weak_ptr<Model> model_;
   std::shared_ptr<const ServedModel> served_;
+  const std::map<std::string, Reshape> reshapes_;
+  const bool batched_;
   InferRequest request_;
   std::vector<RequestInput> inputs_;
   std::vector<int> places_;                      // by binding: of the answer's outputs; -1: it is not requested
   InferAnswer answer_;
   std::function<void(InferAnswer)> answered_;
-  std::atomic<bool> gone_ = false;
+  std::shared_ptr<ResponseCache> cache_;         // null: the answer is not kept
+  CacheKey key_;
+  const CancelToken gone_ = CancelToken::create();   // tripped when the client has left
 };
 
 std::uint32_t length_at(const std::string& bytes, std::size_t at) {
@@ -90,23 +112,56 @@ std::uint32_t length_at(const std::string& bytes, std::size_t at) {
   return length;
 }
 
+using Clock = std::chrono::steady_clock;
+
+// The model that the request names, which suits it.
+std::shared_ptr<Model> checked_model(const Models& models, InferRequest& request) {
+  if (!models.ready()) throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
+  std::shared_ptr<Model> model = models.find(request.model, request.version);
+  try {
+    check_request(*model, request);
+  } catch (const RequestError&) {
+    model->count_refused();
+    throw;
+  }
+  return model;
+}
+
+// The answer, if the cache has it.
+std::optional<InferAnswer> cached(Model& model, ResponseCache& cache, const CacheKey& key, const InferRequest& request,
+                                  Clock::time_point start) {
+  const ResponseCache::Outputs outputs = cache.find(key);
+  if (!outputs) {
+    model.queue().note_cache_miss(Clock::now() - start);
+    return std::nullopt;
+  }
+  InferAnswer answer{{}, model.name(), model.version(), request.id, *outputs};
+  model.queue().note_cache_hit(start, start);
+  return answer;
+}
+
 }  // namespace
 
 std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std::function<void(InferAnswer)> answered) noexcept {
   InferAnswer refused;
   try {
-    if (!models.ready()) throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
-    const std::shared_ptr<Model> model = models.find(request.model, request.version);
-    try {
-      check_request(*model, request);
-    } catch (const RequestError&) {
-      model->count_refused();
-      throw;
+    const std::shared_ptr<Model> model = checked_model(models, request);
+    const std::shared_ptr<ResponseCache> cache = model->options().cache_responses ? models.cache() : nullptr;
+    CacheKey key;
+    if (cache) {
+      const Clock::time_point start = Clock::now();
+      key = CacheKey(*model, request);
+      if (std::optional<InferAnswer> answer = cached(*model, *cache, key, request, start)) {
+        answered(std::move(*answer));
+        return nullptr;
+      }
     }
     const std::chrono::microseconds timeout = request.timeout;
+    const auto priority = static_cast<std::uint32_t>(request.priority);
     // `answered` stays here until nothing can be thrown any more but by submit(), which then has not finished the request.
     const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), answered);
-    model->queue().submit(queued, timeout);
+    if (cache) queued->keep_in(cache, std::move(key));
+    model->queue().submit(queued, timeout, priority);
     return queued;
   } catch (const RequestError& error) {
     refused.status = {error.code, error.what()};

@@ -32,12 +32,13 @@ struct InferRequest {
   std::vector<InferInput> inputs;
   std::vector<std::string> outputs;                 // empty: all. Each once
   std::chrono::microseconds timeout{0};             // of waiting in the queue; 0: the model's
+  std::uint64_t priority = 0;                       // a level of the queue; 0: the default one
   std::vector<std::shared_ptr<const void>> memory;  // what the pieces point into
 };
 
-// Bytes of an output, which are not zeroed before they are written.
+// Bytes of an output, which are not zeroed before they are written. Once there they do not change: the cache of responses has them, too.
 struct OutputBytes {
-  std::unique_ptr<std::byte[]> data;
+  std::shared_ptr<const std::byte[]> data;
   std::size_t size = 0;
 };
 struct InferOutput {

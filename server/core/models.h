@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/reshape.h"
 #include "core/status.h"
 #include "tenfold/serving/request_queue.h"
 #include "tenfold/serving/served_model.h"
@@ -19,6 +20,8 @@ class ModelConfig;                               // protobuf's message, model_co
 }
 
 namespace tenfold::server {
+
+class ResponseCache;
 
 struct Instances {
   std::string device;                            // "cpu", "cuda:0"
@@ -44,10 +47,13 @@ struct ModelOptions {
   std::string version = "1";
   ServedModelOptions served;                     // its max_batch is the model's
   QueueOptions queue;                            // its max_batch: 0 where requests are not put together
+  bool cache_responses = false;                  // equal requests are answered from the server's cache, if it has one
   std::vector<Instances> instances = {{"cpu", 1}};
   std::chrono::seconds unload_after{0};          // without a request for so long, its memory is given back; 0: never
   std::string not_batched;                       // why max_batch is 0 where it was to be chosen
   std::shared_ptr<const inference::ModelConfig> config;   // completed, as clients see it
+  std::map<std::string, Shape> input_dims;       // as requests have them, without the batch dim; -1: open
+  std::map<std::string, Reshape> input_reshapes, output_reshapes;
   std::map<std::string, std::vector<std::string>> labels;  // of classes, by output
   std::vector<Warmup> warmups;
   std::shared_ptr<std::atomic<bool>> from_cache; // whether a plan was found in the cache; null: not known
@@ -67,6 +73,7 @@ class Model {
   std::int64_t max_batch() const { return options_.served.max_batch; }
   const std::string& not_batched() const { return options_.not_batched; }
   const std::vector<std::string>& devices() const { return devices_; }   // of its instances
+  std::uint64_t load_number() const { return load_number_; }   // of no other model since the process began
   // Requests that were refused before they came to the queue.
   std::uint64_t refused() const { return refused_; }
   void count_refused() { ++refused_; }
@@ -77,6 +84,8 @@ class Model {
   ModelOptions options_;
   std::shared_ptr<ServedModel> served_;
   std::vector<std::string> devices_;
+  static inline std::atomic<std::uint64_t> loads_ = 0;
+  const std::uint64_t load_number_ = ++loads_;
   std::atomic<std::uint64_t> refused_ = 0;
   std::unique_ptr<RequestQueue> queue_;
 };
@@ -113,6 +122,10 @@ class Models {
   void set_state(const std::string& name, std::int64_t version, ModelState state, const std::string& reason = "");
   // A load has failed: versions that were loading are unavailable, and a model without versions has this reason.
   void set_failed(const std::string& name, const std::string& reason);
+
+  // Answers that equal requests share; null: each request runs.
+  void set_cache(std::shared_ptr<ResponseCache> cache) { cache_ = std::move(cache); }
+  const std::shared_ptr<ResponseCache>& cache() const { return cache_; }
 
   // The model that a request names; without a version the highest. Throws RequestError as Triton words it.
   std::shared_ptr<Model> find(const std::string& name, const std::string& version) const;
@@ -151,8 +164,12 @@ class Models {
   std::atomic<bool> ready_ = false, strict_ = true;
   std::unique_ptr<Retired> retired_;
   std::shared_ptr<ModelControl> control_;
+  std::shared_ptr<ResponseCache> cache_;
 };
 
+// What both protocols answer. Throws RequestError where there is no repository.
+std::vector<IndexRow> model_index(const Models& models, bool ready_only);
+ModelControl& model_control(const Models& models);
 // A version as requests have it. Throws RequestError.
 std::int64_t parse_version(const std::string& version);
 

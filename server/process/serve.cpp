@@ -6,9 +6,11 @@
 #include <thread>
 
 #include "config/start_table.h"
+#include "core/response_cache.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
 #include "repository/start.h"
+#include "routes/repository_routes.h"
 #include "routes/v2_routes.h"
 #include "tenfold/error.h"
 
@@ -83,6 +85,7 @@ HttpHandler routes_of_metrics(const std::shared_ptr<Models>& models) {
 HttpHandler routes_of_models(const std::shared_ptr<Models>& models) {
   Router router;
   add_v2_routes(router, models);
+  add_repository_routes(router, models);
   add_metrics_routes(router, models);
   return router.handler();
 }
@@ -97,7 +100,8 @@ HttpPorts listen(HttpServer& http, const std::shared_ptr<Models>& models, const 
   limits.body_bytes = static_cast<std::size_t>(options.body_bytes);
   limits.connections = static_cast<std::size_t>(options.connections);
   HttpPorts ports;
-  ports.models = http.listen(options.address, static_cast<std::uint16_t>(options.port), routes_of_models(models), limits);
+  if (options.enabled)
+    ports.models = http.listen(options.address, static_cast<std::uint16_t>(options.port), routes_of_models(models), limits);
   if (!options.metrics) return ports;
   const std::string& address = options.metrics_address.empty() ? options.address : options.metrics_address;
   const std::uint16_t opened = http.listen(address, static_cast<std::uint16_t>(options.metrics_port), routes_of_metrics(models));
@@ -110,6 +114,8 @@ HttpPorts listen(HttpServer& http, const std::shared_ptr<Models>& models, const 
 int serve(const ServeOptions& options, const std::string& path) {
   const sigset_t signals = block_stop_signals();
   const auto models = std::make_shared<Models>();
+  if (options.memory.cache_bytes > 0)
+    models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
   HttpServer http(network_threads(options));
   const HttpPorts ports = listen(http, models, options.http);
   std::string others = ports.metrics;

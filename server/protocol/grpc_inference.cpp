@@ -138,11 +138,12 @@ class InferStream final : public RequestStream {
 
 void add_inference(Services& services, std::shared_ptr<Models> models) {
   add_metadata(services, models);
+  add_repository(services, models);
   services[kService + "ModelInfer"] = {
       .unary = [models](const std::shared_ptr<Call>& call, Message message) { model_infer(*models, call, std::move(message)); }};
   services[kService + "ModelStreamInfer"] = {
       .stream = [models](const std::shared_ptr<Call>& call) { return std::make_unique<InferStream>(models, call); }};
-  for (const std::string name : {"RepositoryModelLoad", "RepositoryModelUnload", "SystemSharedMemoryStatus", "SystemSharedMemoryRegister",
+  for (const std::string name : {"SystemSharedMemoryStatus", "SystemSharedMemoryRegister",
                                  "SystemSharedMemoryUnregister", "CudaSharedMemoryStatus", "CudaSharedMemoryRegister",
                                  "CudaSharedMemoryUnregister", "TraceSetting", "LogSettings"})
     services[kService + name] = {.unary = [name](const std::shared_ptr<Call>& call, const Message&) {

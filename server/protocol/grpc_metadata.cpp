@@ -49,8 +49,8 @@ void fill(const ServerModel& model, ModelStatistics& response) {
   set(*times.mutable_compute_input(), statistics.compute_input);
   set(*times.mutable_compute_infer(), statistics.compute_infer);
   set(*times.mutable_compute_output(), statistics.compute_output);
-  set(*times.mutable_cache_hit(), {});
-  set(*times.mutable_cache_miss(), {});
+  set(*times.mutable_cache_hit(), statistics.cache_hit);
+  set(*times.mutable_cache_miss(), statistics.cache_miss);
   for (const auto& [rows, of_size] : statistics.batches) {
     auto& batch = *response.add_batch_stats();
     batch.set_batch_size(static_cast<std::uint64_t>(rows));

@@ -15,11 +15,15 @@ void log(const std::string& name, std::vector<std::string>& lines) {
 
 inference::ModelConfig config_of(const std::string& folder, const FolderOptions& options) {
   if (!options.config_json.empty()) return parse_config_json(options.config_json);
-  const auto path = config_path(folder, options.config_name);
-  return path ? read_config(*path) : inference::ModelConfig();
+  return folder_config(folder, options.config_name);
 }
 
 }  // namespace
+
+inference::ModelConfig folder_config(const std::string& folder, const std::string& config_name) {
+  const auto path = config_path(folder, config_name);
+  return path ? read_config(*path) : inference::ModelConfig();
+}
 
 void watch_cache(ModelOptions& options) {
   options.from_cache = std::make_shared<std::atomic<bool>>(false);

@@ -23,6 +23,8 @@ struct FolderOptions {
   std::map<std::int64_t, std::string> failed;    // out: why, of versions that failed
 };
 
+// That of the folder's file, or an empty one.
+inference::ModelConfig folder_config(const std::string& folder, const std::string& config_name);
 void watch_cache(ModelOptions& options);          // sets from_cache
 // Opens the versions that the policy chooses; those of `serving` whose files and configuration are as they were stay. Throws Error with all
 // that failed: one that fails is not served, and neither are the others.

@@ -10,6 +10,19 @@ namespace {
 
 void log(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
 
+// Calls once, also for a task that is dropped because the server stops.
+class Answer {
+ public:
+  explicit Answer(std::function<void(Status)> done) : done_(std::move(done)) {}
+  ~Answer() {
+    if (done_) done_({Code::unavailable, "the server is stopping"});
+  }
+  void give(Status status) { std::exchange(done_, nullptr)(std::move(status)); }
+
+ private:
+  std::function<void(Status)> done_;
+};
+
 Status bad_name(const std::string& name) {
   return {Code::invalid_argument, "failed to load '" + name.substr(0, 80) +
                                       "': names of models have letters, digits, '.', '_' and '-', 255 at most, and begin with neither '.' "
@@ -80,7 +93,7 @@ Status Repository::allowed(const std::string& name) const {
 
 void Repository::load(const std::string& name, const std::string& config, std::function<void(Status)> done) {
   if (Status status = allowed(name); !status) return done(std::move(status));
-  loader_->add(name, [this, name, config, done = std::move(done)] { done(load_now(name, config)); });
+  loader_->add(name, [this, name, config, answer = std::make_shared<Answer>(std::move(done))] { answer->give(load_now(name, config)); });
 }
 
 void Repository::unload(const std::string& name, std::function<void(Status)> done) {
@@ -90,7 +103,7 @@ void Repository::unload(const std::string& name, std::function<void(Status)> don
     if (!serving_.contains(name) && !loader_->busy(name))
       return done({Code::not_found, "failed to unload '" + name + "', it is not loaded"});
   }
-  loader_->add(name, [this, name, done = std::move(done)] { unload_now(name), done({}); });
+  loader_->add(name, [this, name, answer = std::make_shared<Answer>(std::move(done))] { unload_now(name), answer->give({}); });
 }
 
 // In a thread of the loader.

@@ -1,7 +1,9 @@
 #include "repository/start.h"
 
+#include <cstdio>
 #include <filesystem>
 
+#include "config/config_text.h"
 #include "config/configured_model.h"
 #include "repository/repository.h"
 #include "tenfold/error.h"
@@ -60,6 +62,23 @@ std::vector<StartRow> load_models(Models& models, const cli::ServeOptions& optio
   for (StartRow& row : repository->start()) rows.push_back(std::move(row));
   repository->watch();
   return rows;
+}
+
+std::string completed_config(const cli::ServeOptions& options) {
+  const std::string& path = options.print_model_config;
+  const ModelDefaults defaults = model_defaults(options);
+  std::vector<std::string> lines;
+  ModelOptions model;
+  if (!fs::is_directory(path) || is_encoder_folder(path)) {
+    model = configured_model({}, name_of(path), 1, {"", "", path}, defaults, lines);
+  } else {
+    const inference::ModelConfig config = folder_config(path, options.repository.config_name);
+    const std::int64_t version = chosen_versions(versions_in(path, lines), config, name_of(path)).back();
+    model = configured_model(config, name_of(path), version, {path, path + "/" + std::to_string(version), ""}, defaults, lines);
+  }
+  if (!model.not_batched.empty()) lines.push_back("requests are not batched: " + model.not_batched);
+  for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
+  return config_text(*model.config);
 }
 
 }  // namespace tenfold::server

@@ -16,6 +16,7 @@ struct ModelFlags {
 struct RepositoryFlags {
   std::vector<std::string> folders, load;
   std::string mode = "none", config_name;
+  std::int64_t default_max_batch = 4;
   int poll_s = 15, threads = 0, unload_after_s = 0;
   bool strict = true, exit_on_error = true, complete = true;
 };
@@ -29,7 +30,7 @@ struct HttpFlags {
   std::string address = "127.0.0.1", metrics_address;   // an empty one: that of HTTP
   int port = 8000, metrics_port = 8002, threads = 0, connections = 10000;
   std::int64_t body_bytes = std::int64_t{64} << 20;
-  bool metrics = true;
+  bool enabled = true, metrics = true;
 };
 
 struct GrpcFlags {
@@ -38,17 +39,25 @@ struct GrpcFlags {
   int port = -1;                                 // -1: 8001, or a free one where HTTP takes one
 };
 
+struct MemoryFlags {
+  std::int64_t cache_bytes = 0;                  // of responses; 0: there is no cache
+  bool client_shm = false;                       // whether clients may name shared memory
+};
+
 struct ShutdownFlags {
   int delay_s = 0, timeout_s = 30;
 };
 
 struct ServeOptions {
-  bool help = false, full_help = false;
+  bool help = false, full_help = false, print_config = false;
+  std::string config_file, print_model_config;
+  std::vector<std::string> notes;                // of flags that change nothing
   ModelFlags model;
   RepositoryFlags repository;
   QueueFlags queue;
   HttpFlags http;
   GrpcFlags grpc;
+  MemoryFlags memory;
   ShutdownFlags shutdown;
 };
 

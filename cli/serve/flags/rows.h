@@ -19,7 +19,9 @@ void add_repository_rows(Flags& flags, RepositoryFlags& options);
 void add_queue_rows(Flags& flags, QueueFlags& options);
 void add_http_rows(Flags& flags, HttpFlags& options);
 void add_grpc_rows(Flags& flags, GrpcFlags& options);
+void add_memory_rows(Flags& flags, MemoryFlags& options);
 void add_shutdown_rows(Flags& flags, ShutdownFlags& options);
+void add_triton_rows(Flags& flags, ServeOptions& options);   // those that change nothing here
 void add_refused_rows(Flags& flags);
 
 }  // namespace tenfold::cli

@@ -11,6 +11,7 @@
 
 #include "tenfold/error.h"
 #include "tenfold/export.h"
+#include "tenfold/run_options.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
@@ -47,6 +48,8 @@ class TENFOLD_API ServedRequest {
   virtual ~ServedRequest();
   virtual std::span<const RequestInput> inputs() const = 0;   // their memory stays until finish()
   virtual bool cancelled() const { return false; }            // nobody waits for the answer any more: it is not run
+  // Tripped when nobody waits for the answer any more. It stops the run of a request that is alone in its batch between two steps.
+  virtual CancelToken cancel_token() const { return {}; }
   virtual bool requests_output(int) const { return true; }    // whether it wants the output, an index among bindings
   // Gives memory of the host for `bytes` of an output, which are written before finish(). It is called once for an
   // output, at most. An Error that it throws ends this request alone.

@@ -57,13 +57,27 @@ void Recorder::closed(BatchClosed reason) {
   ++sums_.closed[static_cast<std::size_t>(reason)];
 }
 
+void Recorder::cache_hit(Clock::time_point arrival, Clock::time_point start) noexcept {
+  const Clock::time_point now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  ++sums_.received;
+  add(sums_.success, arrival, now);
+  add(sums_.cache_hit, start, now);
+}
+
+void Recorder::cache_miss(std::chrono::nanoseconds looked) noexcept {
+  const std::lock_guard lock(mutex_);
+  ++sums_.cache_miss.count;
+  sums_.cache_miss.ns += static_cast<std::uint64_t>(looked.count());
+}
+
 QueueStatistics Recorder::get() const {
   const std::lock_guard lock(mutex_);
   return sums_;
 }
 
 std::string_view name(BatchClosed reason) {
-  constexpr std::string_view kNames[] = {"full", "preferred", "delay", "idle", "shape"};
+  constexpr std::string_view kNames[] = {"full", "preferred", "delay", "idle", "shape", "tokens"};
   static_assert(std::size(kNames) == kBatchClosedReasons);
   return kNames[static_cast<std::size_t>(reason)];
 }

@@ -14,6 +14,8 @@ class Recorder {
   void finished(const RequestOutcome& outcome, std::chrono::steady_clock::time_point arrival) noexcept;
   void ran(const BatchRun& run);
   void closed(BatchClosed reason);
+  void cache_hit(std::chrono::steady_clock::time_point arrival, std::chrono::steady_clock::time_point start) noexcept;
+  void cache_miss(std::chrono::nanoseconds looked) noexcept;
   QueueStatistics get() const;
 
  private:

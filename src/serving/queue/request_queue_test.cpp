@@ -105,9 +105,9 @@ std::vector<std::unique_ptr<ServedInstance>> instances(int count, Gate* gate = n
 }
 
 std::shared_ptr<Request> submit(RequestQueue& queue, std::int64_t rows = 1, std::int64_t width = 4,
-                                std::chrono::microseconds timeout = {}) {
+                                std::chrono::microseconds timeout = {}, std::uint32_t priority = 0) {
   const auto request = std::make_shared<Request>(rows, width);
-  queue.submit(request, timeout);
+  queue.submit(request, timeout, priority);
   return request;
 }
 std::uint64_t closed(const RequestQueue& queue, BatchClosed reason) {
@@ -236,6 +236,118 @@ TEST(RequestQueue, HasATimeoutForAllThatRequestsMayShorten) {
   EXPECT_EQ(longer->ended_by_, EndedBy::timeout);
 }
 
+std::vector<std::int64_t> batches_of(const std::vector<std::shared_ptr<Request>>& requests) {
+  std::vector<std::int64_t> rows;
+  for (const auto& request : requests) request->wait(), rows.push_back(request->rows_of_batch_);
+  return rows;
+}
+
+TEST(RequestQueue, RunsHigherLevelsFirstAndFillsBatchesFromLowerOnes) {
+  Behind test({.max_batch = 2, .priority_levels = 3, .default_priority = 2});
+  const auto low = submit(test.queue, 1, 4, {}, 3), middle = submit(test.queue, 1, 4), high = submit(test.queue, 1, 4, {}, 1);
+  test.gate.open();
+  EXPECT_EQ(batches_of({high, middle, low}), (std::vector<std::int64_t>{2, 2, 1}));
+  EXPECT_LE(middle->when_, low->when_);
+}
+
+TEST(RequestQueue, KeepsTheOrderOfArrivalInALevel) {
+  Behind test({.max_batch = 0, .priority_levels = 2, .default_priority = 1});
+  std::vector<std::shared_ptr<Request>> requests;
+  for (const std::uint32_t level : {2, 1, 2, 1, 0}) requests.push_back(submit(test.queue, 1, 4, {}, level));
+  test.gate.open();
+  batches_of(requests);
+  const std::vector<int> order = {1, 3, 4, 0, 2};
+  for (std::size_t i = 1; i < order.size(); ++i)
+    EXPECT_LE(requests[static_cast<std::size_t>(order[i - 1])]->when_, requests[static_cast<std::size_t>(order[i])]->when_) << i;
+}
+
+TEST(RequestQueue, HasAPolicyForEachLevel) {
+  QueueOptions options{.max_batch = 1, .default_timeout = 30ms, .priority_levels = 2, .default_priority = 2};
+  options.level_policies[1] = {.max_requests = 1, .allow_timeout_override = false};
+  Behind test(options);
+  const auto kept = submit(test.queue, 1, 4, 1ms, 1), refused = submit(test.queue, 1, 4, {}, 1), late = submit(test.queue);
+  EXPECT_EQ(refused->ended_by_, EndedBy::full_queue);
+  late->wait();
+  EXPECT_EQ(late->ended_by_, EndedBy::timeout);
+  EXPECT_EQ(kept->times(), 0);   // its own timeout does not count
+  const auto another = submit(test.queue, 1, 4, 10s);
+  test.gate.open();
+  kept->wait(), another->wait();
+  EXPECT_FALSE(kept->failed_);
+}
+
+TEST(RequestQueue, LetsLateRequestsRunBehindThoseInTime) {
+  QueueOptions options{.max_batch = 0, .priority_levels = 2, .default_priority = 1};
+  options.level_policies[1] = {.default_timeout = 10ms, .timeout_action = TimeoutAction::delay};
+  Behind test(options);
+  const auto late = submit(test.queue), below = submit(test.queue, 1, 4, {}, 2);
+  std::this_thread::sleep_for(30ms);
+  const auto in_time = submit(test.queue);
+  EXPECT_EQ(late->times(), 0);
+  test.gate.open();
+  batches_of({late, below, in_time});
+  EXPECT_FALSE(late->failed_);
+  EXPECT_LE(in_time->when_, late->when_);
+  EXPECT_LE(late->when_, below->when_);
+}
+
+TEST(RequestQueue, RefusesLevelsThatAreNone) {
+  EXPECT_THROW(RequestQueue(instances(1), {.priority_levels = 2}), Error);   // without a default
+  EXPECT_THROW(RequestQueue(instances(1), {.priority_levels = 2, .default_priority = 3}), Error);
+  EXPECT_THROW(RequestQueue(instances(1), {.default_priority = 1}), Error);
+  QueueOptions options{.priority_levels = 2, .default_priority = 1};
+  options.level_policies[3] = {};
+  EXPECT_THROW(RequestQueue(instances(1), options), Error);
+}
+
+// As in Triton: the largest preferred size that there is, until the delay has passed; then all that fit.
+TEST(RequestQueue, TakesPreferredSizesUntilTheDelayHasPassed) {
+  std::vector<std::shared_ptr<Request>> requests;
+  {
+    Behind test({.max_batch = 8, .preferred_rows = {2, 4}, .max_delay = 60s});
+    for (int i = 0; i < 8; ++i) requests.push_back(submit(test.queue));
+    test.gate.open();
+    EXPECT_EQ(batches_of(requests), std::vector<std::int64_t>(8, 4));
+    EXPECT_EQ(closed(test.queue, BatchClosed::preferred), 2u);
+    const auto a = submit(test.queue, 3), b = submit(test.queue, 3);   // more than 4 together, so the first runs alone
+    a->wait();
+    EXPECT_EQ(a->rows_of_batch_, 3);
+    test.queue.stop();
+    EXPECT_EQ(b->rows_of_batch_, 3);
+  }
+  requests.clear();
+  Behind test({.max_batch = 8, .preferred_rows = {4}, .max_delay = 20ms});
+  for (int i = 0; i < 7; ++i) requests.push_back(submit(test.queue));
+  std::this_thread::sleep_for(40ms);
+  test.gate.open();
+  EXPECT_EQ(batches_of(requests), std::vector<std::int64_t>(7, 7));
+  EXPECT_EQ(closed(test.queue, BatchClosed::delay), 1u);
+}
+
+TEST(RequestQueue, FinishesInTheOrderOfArrival) {
+  Gate first_gate;
+  std::vector<std::unique_ptr<ServedInstance>> two = instances(1, &first_gate);
+  two.push_back(std::make_unique<Instance>(nullptr, nullptr));
+  RequestQueue queue(std::move(two), {.max_batch = 0, .preserve_ordering = true});
+  std::vector<std::shared_ptr<Request>> requests;
+  while (true) {   // until the instance behind the gate has one; the other has run those before
+    requests.push_back(submit(queue));
+    std::this_thread::sleep_for(2ms);
+    if (requests.back()->times() == 0) break;
+  }
+  first_gate.wait_for_arrival();
+  const auto held = submit(queue), last = submit(queue);
+  while (queue.statistics().waiting > 0) std::this_thread::sleep_for(1ms);
+  std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(requests.back()->times(), 0);
+  EXPECT_EQ(held->times(), 0);         // the free instance has run it
+  first_gate.open();
+  held->wait(), last->wait();
+  EXPECT_EQ(requests.back()->times(), 1);
+  EXPECT_LE(requests.back()->when_, held->when_);
+  EXPECT_LE(held->when_, last->when_);
+}
+
 TEST(RequestQueue, TakesCancelledRequestsOut) {
   Behind test({.max_batch = 4});
   const auto a = submit(test.queue), b = submit(test.queue);
@@ -285,8 +397,13 @@ TEST(RequestQueue, AnswersWhatItAcceptedWhenItStops) {
 }
 
 // Threads submit, cancel and time out at random: each request ends once, and the sums agree.
-TEST(RequestQueue, EndsEachRequestOnce) {
-  RequestQueue queue(instances(3), {.max_batch = 8, .preferred_rows = {4}, .max_delay = 200us, .max_requests = 64});
+class RandomRequests : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Ordered, RandomRequests, testing::Bool());
+TEST_P(RandomRequests, EndOnceEach) {
+  QueueOptions options{.max_batch = 8, .preferred_rows = {4}, .max_delay = 200us, .max_requests = 64};
+  options.priority_levels = 3, options.default_priority = 2, options.preserve_ordering = GetParam();
+  options.level_policies[3] = {.max_requests = 16, .timeout_action = TimeoutAction::delay};
+  RequestQueue queue(instances(3), options);
   constexpr int kThreads = 4, kEach = 3000;
   std::vector<std::vector<std::shared_ptr<Request>>> all(kThreads);
   std::vector<std::thread> threads;
@@ -295,7 +412,7 @@ TEST(RequestQueue, EndsEachRequestOnce) {
       std::mt19937 random(static_cast<unsigned>(t));
       for (int i = 0; i < kEach; ++i) {
         const auto timeout = random() % 4 == 0 ? std::chrono::microseconds(1 + random() % 300) : 0us;
-        all[static_cast<std::size_t>(t)].push_back(submit(queue, 1 + random() % 3, 4 + random() % 2, timeout));
+        all[static_cast<std::size_t>(t)].push_back(submit(queue, 1 + random() % 3, 4 + random() % 2, timeout, random() % 4));
         if (random() % 5 == 0) queue.cancel(*all[static_cast<std::size_t>(t)][random() % all[static_cast<std::size_t>(t)].size()]);
       }
     });

@@ -43,16 +43,34 @@ std::int64_t FileInstance::memory_bytes() const noexcept {
   return std::max(bytes, shared);
 }
 
+std::int64_t served_model::padded_rows(std::int64_t rows, std::int64_t max_batch) {
+  std::int64_t power = 1;
+  while (power < rows) power *= 2;
+  const std::int64_t below = power / 4 * 3;
+  return std::min(below >= rows ? below : power, max_batch);
+}
+
+std::int64_t FileInstance::rows_to_run(std::int64_t rows) const { return pads_ ? padded_rows(rows, model_->max_batch()) : rows; }
+
 BatchRun FileInstance::run_group(const RequestGroup& group) {
+  const bool on_gpu = is_gpu(engines_->device()), batched = model_->max_batch() > 0;
+  std::int64_t rows = 0;
+  for (const CheckedRequest& request : group) rows += request.rows;
+  rows = rows_to_run(rows);
   std::vector<Shape> shapes;
   for (std::size_t i = 0; i < group[0].inputs.size(); ++i) {
     const RequestInput* first = group[0].inputs[i];
     shapes.push_back(first ? Shape(first->shape.begin(), first->shape.end()) : model_->bindings()[i].shape);
-    if (!first || model_->max_batch() <= 0) continue;
-    shapes.back()[0] = 0;
-    for (const CheckedRequest& request : group) shapes.back()[0] += request.rows;
+    if (first && batched) shapes.back()[0] = rows;
   }
-  return run_batch(*model_, used(engines_->engine_for(shapes)), group, is_gpu(engines_->device()));
+  UsedEngine& engine = used(engines_->engine_for(shapes));
+  const BatchRun run = run_batch(*model_, engine, group, rows, on_gpu);
+  // Rows of zeros would count where values tell the sizes of outputs, and strings and defaults have none.
+  if (on_gpu && batched && !pads_)
+    pads_ = std::none_of(engine.sized_by_data.begin(), engine.sized_by_data.end(), [](bool by_data) { return by_data; }) &&
+            std::none_of(model_->bindings().begin(), model_->bindings().end(),
+                         [](const BindingInfo& b) { return b.dtype == DType::string || b.has_default; });
+  return run;
 }
 
 void FileInstance::run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs) noexcept {
