@@ -21,6 +21,7 @@ class Front final : public GrpcFront {
   }
   std::uint16_t port() const override { return server_.port(); }
   void ready_changed() override { health_.changed(); }
+  void stop_accepting() override { server_.stop_accepting(); }
   bool stop(std::chrono::milliseconds patience) override {
     health_.end();
     return server_.stop(patience);
@@ -35,7 +36,8 @@ class Front final : public GrpcFront {
     return services;
   }
   static grpc::ServerOptions server_options(const GrpcOptions& options) {
-    grpc::ServerOptions server{.address = options.address, .port = options.port, .max_connections = options.max_connections};
+    grpc::ServerOptions server{.address = options.address, .port = options.port, .socket = options.socket,
+                               .max_connections = options.max_connections};
     server.limits.max_message_bytes = options.max_message_bytes;
     server.limits.compression_level = options.compression_level;
     return server;
@@ -46,6 +48,8 @@ class Front final : public GrpcFront {
 };
 
 }  // namespace
+
+bool has_grpc() { return true; }
 
 std::unique_ptr<GrpcFront> open_grpc(std::shared_ptr<Models> models, const GrpcOptions& options) {
   return std::make_unique<Front>(std::move(models), options);

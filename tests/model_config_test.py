@@ -90,8 +90,8 @@ class BadConfigurations(unittest.TestCase):
             ("instance_group { count: 2000000000 }", "2000000000 instances"),
             ("instance_group { kind: KIND_CPU gpus: 0 }", "has kind KIND_CPU but specifies one or more GPUs"),
             ("input { data_type: TYPE_FP32 dims: 4 } " + y, "model input must specify 'name'"),
-            ('input { name: "x" dims: 4 } ' + y, "model input must specify 'data_type'"),
-            ('input { name: "x" data_type: TYPE_FP32 } ' + y, "model input must specify 'dims'"),
+            ('input { name: "x" dims: 4 } ' + y, "model input 'x' must specify 'data_type' for m"),
+            ('input { name: "x" data_type: TYPE_FP32 } ' + y, "model input 'x' must specify 'dims' for m"),
             ('input { name: "x" data_type: TYPE_FP32 dims: -2 } ' + y, "dimension must be integer >= 1, or -1"),
             (
                 'input { name: "z" data_type: TYPE_FP32 dims: 4 } ' + y,
@@ -121,7 +121,8 @@ class BadConfigurations(unittest.TestCase):
                 "expected a path inside",
             ),
             (
-                'model_warmup { name: "w" batch_size: 9 inputs { key: "x" value { data_type: TYPE_FP32 dims: 4 zero_data: true } } } max_batch_size: 4',
+                'max_batch_size: 4 model_warmup { name: "w" batch_size: 9 '
+                'inputs { key: "x" value { data_type: TYPE_FP32 dims: 4 zero_data: true } } }',
                 "has batch_size 9",
             ),
             (

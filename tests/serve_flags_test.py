@@ -76,7 +76,7 @@ class Flags(RepositoryCase):
             said = ""
             for line in process.stderr:
                 said += line
-                if line.startswith("ready on"):
+                if "ready on" in line:
                     break
             self.assertIn("ready on http://0.0.0.0:", said)
             self.assertIn("--backend-directory changes nothing", said)

@@ -26,6 +26,10 @@ from onnx import TensorProto, helper, numpy_helper
 X, Y = ['{name: "x" data_type: TYPE_FP32 dims: [ 4 ]}', '{name: "y" data_type: TYPE_FP32 dims: [ 4 ]}']
 BOTH = f"input {X} output {Y} "
 BATCHED = "max_batch_size: 8 " + BOTH
+SQUARE = (
+    'max_batch_size: 8 input {name: "x" data_type: TYPE_FP32 dims: [ 4 ] reshape { shape: [ 2, 2 ] }} '
+    'output {name: "y" data_type: TYPE_FP32 dims: [ 4 ] Y_RESHAPE}'
+)
 
 
 def save(path, x_shape, y_shape, extra=None):
@@ -141,7 +145,8 @@ def cases():
     yield "scalar", BOTH
     yield (
         "vector",
-        'max_batch_size: 8 input {name: "x" data_type: TYPE_FP32 dims: [ 1 ] reshape { }} output {name: "y" data_type: TYPE_FP32 dims: [ 1 ] reshape { }}',
+        'max_batch_size: 8 input {name: "x" data_type: TYPE_FP32 dims: [ 1 ] reshape { }} '
+        'output {name: "y" data_type: TYPE_FP32 dims: [ 1 ] reshape { }}',
     )
     others = [
         "optimization { priority: PRIORITY_MAX }",
@@ -170,6 +175,17 @@ def cases():
     ]
     for other in others:
         yield "open", BATCHED + other
+    for model in ("square", "images", "second", "vector"):
+        for text in (
+            "max_batch_size: 4 dynamic_batching { preferred_batch_size: 2 }",
+            "instance_group { count: 2 kind: KIND_CPU }",
+            "version_policy { all { } }",
+            'parameters { key: "tenfold.precision" value { string_value: "fp32" } }',
+            "optimization { graph { level: -1 } }",
+        ):
+            yield model, text
+    yield "square", SQUARE.replace("Y_RESHAPE", "reshape { shape: [ 2, 2 ] }")
+    yield "square", SQUARE.replace("Y_RESHAPE", "")
 
 
 def write_repository(folder):
@@ -209,11 +225,14 @@ def answers(command, port, models):
                     log.seek(0)
                     sys.exit(log.read().decode(errors="replace")[-3000:])
             rows = get(port, "/v2/repository/index", b"{}")[1]
+            log.seek(0)
+            said = log.read().decode(errors="replace")
             found = {}
             for name, _, _ in models:
                 status, answer = get(port, f"/v2/models/{name}/config")
                 reasons = [row.get("reason", "") for row in rows if row["name"] == name and row.get("state") != "READY"]
-                found[name] = answer if status == 200 else "; ".join(filter(None, reasons)) or str(answer)
+                polled = re.findall(rf"Poll failed for model directory '{name}': (.*)", said)
+                found[name] = answer if status == 200 else "; ".join(filter(None, reasons + polled)) or str(answer)
             return found
         finally:
             process.terminate()
@@ -260,12 +279,14 @@ def page(models, ours, tritons):
                 str(a).replace(name, "NAME")[:260],
                 str(b).replace(name, "NAME")[:260],
             )
-            groups.setdefault(key, []).append(f"{model}: `{text or 'no fields'}`")
+            short = text.replace(BOTH, "x, y; ").strip(" ;")
+            groups.setdefault(key, []).append(f"{model}: `{short or 'no fields'}`")
     lines = [
         "# Configurations beside a real Triton",
         "",
         "Written by `tools/triton_configs.py`. The same models, with the same `config.pbtxt`, in a real Triton 2.51 with",
-        "`libtriton_tenfold.so`, and in `tenfold serve`; compared is what both tell of them.",
+        "`libtriton_tenfold.so`, and in `tenfold serve`; compared is what both tell of them. `x, y` stands for an input and an output",
+        "that are those of the model.",
         "",
         f"{len(models)} configurations: {same} alike, of which {refused} are refused by both in the same words. The others:",
         "",

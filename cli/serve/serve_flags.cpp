@@ -15,6 +15,8 @@ Flags make_serve_flags(ServeOptions& options) {
   add_grpc_rows(flags, options.grpc);
   add_memory_rows(flags, options.memory);
   add_shutdown_rows(flags, options.shutdown);
+  add_observe_rows(flags, options.observe);
+  add_process_rows(flags, options.process);
   add_triton_rows(flags, options);
   flags.group("Help");
   flags.add_text("config", options.config_file, "FILE",

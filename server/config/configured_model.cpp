@@ -101,9 +101,9 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
     Completion completion = defaults.completion;
     if (!device.empty()) completion.device = device;
     options.not_batched = complete_config(config, file->bindings(), file->max_rows(), completion);
+    complete_instances(config, completion);
     validate_config(config);
-    complete_instances(config, completion, lines);
-    validate_config(config);
+    place_instances(config, lines);
     served.max_batch = config.max_batch_size();
     set_shapes(config, file->bindings(), options);
     triton::configure_tensors(tensors_of(config.input()), tensors_of(config.output()), file->bindings(), served);

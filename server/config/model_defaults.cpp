@@ -1,7 +1,6 @@
 #include "config/model_defaults.h"
 
-#include <cstdio>
-
+#include "observe/log.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
 #include "tenfold/runtime.h"
@@ -34,7 +33,7 @@ std::optional<PlanCache> open_cache(const std::string& folder) {
     return PlanCache({.folder = folder});
   } catch (const Error& error) {
     if (!folder.empty()) throw;
-    std::fprintf(stderr, "plans are not kept, so each start builds them anew (--plan-cache-dir gives a folder): %s\n", error.what());
+    log_warning(std::string("plans are not kept, so each start builds them anew (--plan-cache-dir gives a folder): ") + error.what());
     return std::nullopt;
   }
 }
@@ -48,8 +47,8 @@ void set_served(ServedModelOptions& served, const ServeOptions& options) {
   set_precision(served.build, options.model.precision);
   served.build.threads = options.model.threads;
   served.build.log = [](Severity severity, std::string_view line) {
-    if (severity == Severity::error || severity == Severity::warning)
-      std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+    if (severity == Severity::error) log_error(line);
+    if (severity == Severity::warning) log_warning(line);
   };
   RuntimeOptions runtime;
   runtime.log = served.build.log;

@@ -23,7 +23,7 @@ void set_levels(const inference::ModelDynamicBatching& batching, QueueOptions& q
     throw Error(ErrorKind::invalid_argument, "dynamic_batching.priority_levels is " + std::to_string(batching.priority_levels()) +
                                                  ", expected " + std::to_string(kMaxLevels) + " at most");
   queue.priority_levels = static_cast<std::uint32_t>(batching.priority_levels());
-  queue.default_priority = static_cast<std::uint32_t>(batching.default_priority_level());
+  if (queue.priority_levels > 0) queue.default_priority = static_cast<std::uint32_t>(batching.default_priority_level());
   for (const auto& [level, policy] : batching.priority_queue_policy())
     queue.level_policies[static_cast<std::uint32_t>(level)] = {policy.max_queue_size(), microseconds(policy.default_timeout_microseconds()),
                                                                action(policy), policy.allow_timeout_override()};
@@ -38,6 +38,7 @@ void set_scheduling(inference::ModelConfig& config, QueueOptions& queue) {
   if (batching.preferred_batch_size().empty())
     for (const std::int64_t rows : queue.preferred_rows)
       if (rows <= config.max_batch_size()) batching.add_preferred_batch_size(static_cast<std::int32_t>(rows));
+  if (batching.preferred_batch_size().empty() && config.max_batch_size() > 0) batching.add_preferred_batch_size(config.max_batch_size());
   queue.preferred_rows = {batching.preferred_batch_size().begin(), batching.preferred_batch_size().end()};
   if (batching.max_queue_delay_microseconds() == 0)
     batching.set_max_queue_delay_microseconds(static_cast<std::uint64_t>(queue.max_delay.count()));

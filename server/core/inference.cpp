@@ -7,6 +7,8 @@
 
 #include "core/checks.h"
 #include "core/response_cache.h"
+#include "observe/log.h"
+#include "observe/request_counts.h"
 
 namespace tenfold::server {
 namespace {
@@ -22,14 +24,34 @@ Status status_of(const RequestOutcome& outcome) {
   }
 }
 
+// To traces and logs.
+void report_end(std::unique_ptr<RequestTrace> trace, const Status& status, const std::string& model, const std::string& version,
+              const std::string& id) noexcept {
+  try {
+    if (logs_verbose(1))
+      log_verbose(1, "model '" + model + "', version " + version + ", request '" + id + "': " + (status ? "ok" : status.message));
+    if (!trace) return;
+    trace->id = id;
+    if (!status) trace->error = status.message;
+  } catch (const std::bad_alloc&) {              // the request is answered all the same
+  }
+  if (!trace) return;
+  trace->end = std::chrono::steady_clock::now();
+  tracer().end(std::move(trace));
+}
+
 class QueuedRequest final : public ServedRequest, public InferCall {
  public:
   // It must not keep the model: its queue, in whose threads a request may end, would wait for itself.
-  QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::function<void(InferAnswer)> answered)
+  QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::unique_ptr<RequestTrace> trace,
+                std::function<void(InferAnswer)> answered)
       : model_(model),
         served_(model->shared_served()),
         reshapes_(model->options().output_reshapes),
-        batched_(model->max_batch() > 0), request_(std::move(request)), answered_(std::move(answered)) {
+        batched_(model->max_batch() > 0),
+        request_(std::move(request)),
+        answered_(std::move(answered)),
+        trace_(std::move(trace)) {
     answer_.model = model->name(), answer_.version = model->version(), answer_.id = request_.id;
     for (const InferInput& input : request_.inputs)
       inputs_.push_back({input.name, input.dtype, input.shape, input.pieces, input.dtype == DType::string ? &input.strings : nullptr});
@@ -62,8 +84,14 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   }
   void finish(const RequestOutcome& outcome) noexcept override {
     answer_.status = status_of(outcome);
-    if (!answer_.status) answer_.outputs.clear();
-    else if (cache_) keep();
+    if (!answer_.status) {
+      answer_.outputs.clear();
+      if (const std::shared_ptr<Model> model = model_.lock()) model->errors().add(answer_.status.message);
+    } else if (cache_) {
+      keep();
+    }
+    if (outcome.run && trace_) trace_->run = *outcome.run;
+    report_end(std::move(trace_), answer_.status, answer_.model, answer_.version, answer_.id);
     // What is called may hold this request, so it is let go.
     std::exchange(answered_, nullptr)(std::move(answer_));
   }
@@ -103,6 +131,7 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   std::function<void(InferAnswer)> answered_;
   std::shared_ptr<ResponseCache> cache_;         // null: the answer is not kept
   CacheKey key_;
+  std::unique_ptr<RequestTrace> trace_;          // null: it is not traced
   const CancelToken gone_ = CancelToken::create();   // tripped when the client has left
 };
 
@@ -113,19 +142,6 @@ std::uint32_t length_at(const std::string& bytes, std::size_t at) {
 }
 
 using Clock = std::chrono::steady_clock;
-
-// The model that the request names, which suits it.
-std::shared_ptr<Model> checked_model(const Models& models, InferRequest& request) {
-  if (!models.ready()) throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
-  std::shared_ptr<Model> model = models.find(request.model, request.version);
-  try {
-    check_request(*model, request);
-  } catch (const RequestError&) {
-    model->count_refused();
-    throw;
-  }
-  return model;
-}
 
 // The answer, if the cache has it.
 std::optional<InferAnswer> cached(Model& model, ResponseCache& cache, const CacheKey& key, const InferRequest& request,
@@ -142,16 +158,34 @@ std::optional<InferAnswer> cached(Model& model, ResponseCache& cache, const Cach
 
 }  // namespace
 
+std::shared_ptr<Model> model_of_request(const Models& models, const std::string& name, const std::string& version) {
+  if (!models.ready()) {
+    request_counts().count(Unassigned::not_ready);
+    throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
+  }
+  try {
+    return models.find(name, version);
+  } catch (...) {
+    request_counts().count(Unassigned::unknown_model);
+    throw;
+  }
+}
+
 std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std::function<void(InferAnswer)> answered) noexcept {
   InferAnswer refused;
+  std::shared_ptr<Model> model;
+  refused.id = request.id;
   try {
-    const std::shared_ptr<Model> model = checked_model(models, request);
+    model = model_of_request(models, request.model, request.version);
+    check_request(*model, request);
+    std::unique_ptr<RequestTrace> trace = tracer().begin(request.origin, model->name(), model->version());
     const std::shared_ptr<ResponseCache> cache = model->options().cache_responses ? models.cache() : nullptr;
     CacheKey key;
     if (cache) {
       const Clock::time_point start = Clock::now();
       key = CacheKey(*model, request);
       if (std::optional<InferAnswer> answer = cached(*model, *cache, key, request, start)) {
+        report_end(std::move(trace), answer->status, answer->model, answer->version, answer->id);
         answered(std::move(*answer));
         return nullptr;
       }
@@ -159,7 +193,7 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
     const std::chrono::microseconds timeout = request.timeout;
     const auto priority = static_cast<std::uint32_t>(request.priority);
     // `answered` stays here until nothing can be thrown any more but by submit(), which then has not finished the request.
-    const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), answered);
+    const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), std::move(trace), answered);
     if (cache) queued->keep_in(cache, std::move(key));
     model->queue().submit(queued, timeout, priority);
     return queued;
@@ -170,7 +204,11 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
   } catch (const std::exception& error) {
     refused.status = {Code::internal, error.what()};
   }
-  refused.id = request.id;
+  if (model) {
+    model->count_refused(refused.status.message);
+    auto trace = tracer().begin(request.origin, model->name(), model->version());
+    report_end(std::move(trace), refused.status, model->name(), model->version(), refused.id);
+  }
   answered(std::move(refused));
   return nullptr;
 }

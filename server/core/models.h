@@ -8,10 +8,12 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/reshape.h"
 #include "core/status.h"
+#include "observe/last_errors.h"
 #include "tenfold/serving/request_queue.h"
 #include "tenfold/serving/served_model.h"
 
@@ -76,7 +78,8 @@ class Model {
   std::uint64_t load_number() const { return load_number_; }   // of no other model since the process began
   // Requests that were refused before they came to the queue.
   std::uint64_t refused() const { return refused_; }
-  void count_refused() { ++refused_; }
+  void count_refused(std::string_view why = {}) { ++refused_, errors_.add(why); }
+  LastErrors& errors() const { return errors_; }
   RequestQueue& queue() { return *queue_; }
   const RequestQueue& queue() const { return *queue_; }
 
@@ -87,6 +90,7 @@ class Model {
   static inline std::atomic<std::uint64_t> loads_ = 0;
   const std::uint64_t load_number_ = ++loads_;
   std::atomic<std::uint64_t> refused_ = 0;
+  mutable LastErrors errors_;
   std::unique_ptr<RequestQueue> queue_;
 };
 
@@ -115,6 +119,9 @@ class Models {
   Models();
   ~Models();
   using Versions = std::map<std::int64_t, std::shared_ptr<Model>>;
+  // Set before there are models. Null: responses are not cached.
+  void set_cache(std::shared_ptr<ResponseCache> cache) { cache_ = std::move(cache); }
+  const std::shared_ptr<ResponseCache>& cache() const { return cache_; }
   void add(std::shared_ptr<Model> model);        // one version of a model, which is ready then
   // From now on these versions of a model serve, and no others. Those that served until now finish what they have accepted.
   void publish(const std::string& name, Versions versions);
@@ -122,10 +129,6 @@ class Models {
   void set_state(const std::string& name, std::int64_t version, ModelState state, const std::string& reason = "");
   // A load has failed: versions that were loading are unavailable, and a model without versions has this reason.
   void set_failed(const std::string& name, const std::string& reason);
-
-  // Answers that equal requests share; null: each request runs.
-  void set_cache(std::shared_ptr<ResponseCache> cache) { cache_ = std::move(cache); }
-  const std::shared_ptr<ResponseCache>& cache() const { return cache_; }
 
   // The model that a request names; without a version the highest. Throws RequestError as Triton words it.
   std::shared_ptr<Model> find(const std::string& name, const std::string& version) const;
@@ -162,9 +165,9 @@ class Models {
   mutable std::mutex mutex_;
   std::map<std::string, Entry> models_;
   std::atomic<bool> ready_ = false, strict_ = true;
+  std::shared_ptr<ResponseCache> cache_;
   std::unique_ptr<Retired> retired_;
   std::shared_ptr<ModelControl> control_;
-  std::shared_ptr<ResponseCache> cache_;
 };
 
 // What both protocols answer. Throws RequestError where there is no repository.

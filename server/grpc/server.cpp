@@ -5,17 +5,16 @@
 #include <boost/asio/post.hpp>
 #include <condition_variable>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
 
 #include "grpc/session.h"
+#include "net/acceptor.h"
+#include "net/listen_socket.h"
 
 namespace tenfold::server::grpc {
 namespace {
 
-constexpr std::chrono::milliseconds kRetryAccept{100}, kGoAwayDelay{100};
-
-using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+constexpr std::chrono::milliseconds kGoAwayDelay{100};
 
 }  // namespace
 
@@ -34,7 +33,7 @@ struct Server::Impl {
     for (int i = 0; i < count; ++i) loops.push_back(std::make_shared<Loop>());
   }
 
-  void accept();
+  void take(tcp::socket socket);
   void each_session(void (Session::*call)());
 
   const Services services;
@@ -43,48 +42,30 @@ struct Server::Impl {
   std::vector<std::shared_ptr<Loop>> loops;
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> work;
   std::vector<std::thread> threads;
-  std::unique_ptr<tcp::acceptor> acceptor;
-  std::unique_ptr<asio::steady_timer> retry;
-  std::size_t next_loop = 0;
+  std::shared_ptr<Acceptor> acceptor;
+  std::size_t next_loop = 0;                      // of the connection that is accepted next
   std::uint16_t port = 0;
   bool stopped = false;
 
   const std::shared_ptr<Count> count = std::make_shared<Count>();
 };
 
-void Server::Impl::accept() {
-  bool full = false;
+void Server::Impl::take(tcp::socket socket) {
+  const std::shared_ptr<Loop> loop = loops[next_loop++ % loops.size()];
   {
     const std::lock_guard lock(count->mutex);
-    full = count->connections >= options.max_connections;
-    if (!full) ++count->connections;
+    if (count->connections >= options.max_connections) return;  // which closes it
+    ++count->connections;
   }
-  const auto later = [this] {
-    retry->expires_after(kRetryAccept);
-    retry->async_wait([this](const boost::system::error_code& error) {
-      if (!error && acceptor->is_open()) accept();
-    });
+  const auto counted = [count = count] {
+    const std::lock_guard lock(count->mutex);
+    --count->connections;
+    count->none_left.notify_all();
   };
-  if (full) return later();
-  const std::shared_ptr<Loop> loop = loops[next_loop++ % loops.size()];
-  acceptor->async_accept(loop->io, [this, loop, later](const boost::system::error_code& error, tcp::socket socket) {
-    // Made first, so that it counts the connection off in every case.
-    const auto counted = [count = count] {
-      const std::lock_guard lock(count->mutex);
-      --count->connections;
-      count->none_left.notify_all();
-    };
-    if (error) {
-      counted();
-      if (error == asio::error::operation_aborted || !acceptor->is_open()) return;
-      return later();  // no descriptors are left, for one: connections that end give theirs back
-    }
-    const auto session = std::make_shared<Session>(*loop, std::move(socket), counted);
-    asio::post(loop->io, [this, loop, session] {
-      if (loop->draining) return;
-      session->start(loop, services, budget, options.limits);
-    });
-    accept();
+  const auto session = std::make_shared<Session>(*loop, std::move(socket), counted);
+  asio::post(loop->io, [this, loop, session] {
+    if (loop->draining) return;
+    session->start(loop, services, budget, options.limits);
   });
 }
 
@@ -102,22 +83,12 @@ Server::~Server() { stop(std::chrono::milliseconds(0)); }
 
 void Server::start() {
   Impl& impl = *impl_;
-  auto& io = impl.loops[0]->io;
-  try {
-    const tcp::endpoint endpoint(asio::ip::make_address(impl.options.address), impl.options.port);
-    impl.acceptor = std::make_unique<tcp::acceptor>(io);
-    impl.acceptor->open(endpoint.protocol());
-    impl.acceptor->set_option(tcp::acceptor::reuse_address(true));
-    if (impl.options.reuse_port) impl.acceptor->set_option(ReusePort(true));
-    impl.acceptor->bind(endpoint);
-    impl.acceptor->listen(4096);
-    impl.port = impl.acceptor->local_endpoint().port();
-  } catch (const boost::system::system_error& error) {
-    throw std::runtime_error("gRPC cannot listen on " + impl.options.address + ":" + std::to_string(impl.options.port) + ": " +
-                             error.code().message());
-  }
-  impl.retry = std::make_unique<asio::steady_timer>(io);
-  impl.accept();
+  const int socket = impl.options.socket >= 0 ? impl.options.socket : open_listen_socket(impl.options.address, impl.options.port);
+  impl.port = port_of(socket);
+  impl.acceptor = std::make_shared<Acceptor>(impl.loops[0]->io.get_executor(), socket, Acceptor::Host{
+      .next = [&impl] { return impl.loops[impl.next_loop % impl.loops.size()]->io.get_executor(); },
+      .take = [&impl](tcp::socket taken) { impl.take(std::move(taken)); }});
+  impl.acceptor->start();
   for (const auto& loop : impl.loops) {
     impl.work.push_back(asio::make_work_guard(loop->io));
     impl.threads.emplace_back([&loop = *loop] { loop.io.run(); });
@@ -130,6 +101,10 @@ std::size_t Server::connections() const {
   return impl_->count->connections;
 }
 
+void Server::stop_accepting() {
+  if (impl_->acceptor && !impl_->threads.empty()) impl_->acceptor->close(false);
+}
+
 bool Server::stop(std::chrono::milliseconds patience) {
   Impl& impl = *impl_;
   if (impl.stopped || impl.threads.empty()) return true;
@@ -140,10 +115,7 @@ bool Server::stop(std::chrono::milliseconds patience) {
     std::unique_lock lock(impl.count->mutex);
     return impl.count->none_left.wait_until(lock, time, [&] { return impl.count->connections == 0; });
   };
-  asio::post(impl.loops[0]->io, [&impl] {
-    impl.acceptor->close();
-    impl.retry->cancel();
-  });
+  stop_accepting();
   if (patience.count() > 0) {
     // Calls that are on their way when the client reads the first GOAWAY are still taken; the second one names the last.
     impl.each_session(&Session::drain);

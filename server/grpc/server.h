@@ -12,9 +12,9 @@ namespace tenfold::server::grpc {
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8001;  // 0: the system chooses one
-  bool reuse_port = false;
+  int socket = -1;                            // one that listens already, in place of address and port; the server closes it in the end
   int threads = 0;                            // that read and write; 0: one for each two processors, at most 4
-  std::size_t max_connections = 10'000;       // more wait until one ends
+  std::size_t max_connections = 10'000;       // more are closed at once
   std::size_t max_bytes_in_flight = 1 << 30;  // of the requests of all connections
   Limits limits;
 };
@@ -23,8 +23,10 @@ class Server {
  public:
   Server(Services services, ServerOptions options);
   ~Server();  // stop(0)
-  // Throws std::runtime_error where the address cannot be had.
+  // Throws Error where the address cannot be had.
   void start();
+  // Leaves connections that are not accepted yet to others who have the socket. Open ones are served as before.
+  void stop_accepting();
   std::uint16_t port() const;
   std::size_t connections() const;
   // Takes no new connections and no new calls, and returns when those there are have ended, or after `patience`, when the rest is

@@ -25,7 +25,7 @@ void Session::start(const std::shared_ptr<Loop>& loop, const Services& services,
                        .post = [loop](std::function<void()> call) { asio::post(loop->io, std::move(call)); },
                        .wake =
                            [weak = weak_from_this()] {
-                             if (const auto self = weak.lock()) self->flush();
+                             if (const auto self = weak.lock()) self->flush_soon();
                            }},
       limits);
   connection_->begin();
@@ -78,6 +78,16 @@ bool Session::plain_http(std::string_view bytes) {
   written_ = 0;
   ending_ = true;
   return true;
+}
+
+// Answers that come together, such as those of a batch, are written together.
+void Session::flush_soon() {
+  if (busy_ || flushes_) return;
+  flushes_ = true;
+  asio::post(loop_.io, [self = shared_from_this()] {
+    self->flushes_ = false;
+    self->flush();
+  });
 }
 
 void Session::flush() {

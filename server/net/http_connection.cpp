@@ -64,7 +64,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   }
   void close_if_idle() override {
     asio::post(stream_.get_executor(), [self = shared_from_this()] {
-      if (self->idle_) self->close();
+      if (self->idle_ && !self->has_bytes()) self->close();
     });
   }
 
@@ -77,13 +77,18 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     stream_.close();
   }
 
+  bool has_bytes() {                             // of a request that has not been read
+    ErrorCode error;
+    return buffer_.size() > 0 || (stream_.socket().available(error) > 0 && !error);
+  }
+
   void wait_for_request() {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(port_->limits.header_bytes));
     parser_->body_limit(port_->limits.body_bytes);
     chunks_ = 0;
     parser_->on_chunk_header(count_chunk_);
-    if (port_->open->stopping) return close();
+    if (port_->open->stopping && !has_bytes()) return close();
     if (buffer_.size() > 0) return read_head();
     idle_ = true;
     stream_.expires_after(port_->limits.idle_timeout);
@@ -266,7 +271,9 @@ void Connection::respond(HttpResponse response) {
     response_.headers.emplace_back("Content-Encoding", encoding == Encoding::gzip ? "gzip" : "deflate");
   }
   exchange_.reset();
-  const bool keep = !must_close_ && !port_->open->stopping && parser_->keep_alive();
+  const OpenConnections& open = *port_->open;
+  const bool ends = open.stopping || (open.finishing && buffer_.size() == 0);   // not before a request that is there already
+  const bool keep = !must_close_ && !ends && parser_->keep_alive();
   const std::size_t bytes = total(response_.body);
   head_ = "HTTP/1.1 " + std::to_string(response_.status) + " " +
           std::string(std::string_view(http::obsolete_reason(static_cast<http::status>(response_.status)))) + "\r\n";

@@ -2,13 +2,13 @@
 #include "net/http_server.h"
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <algorithm>
 #include <thread>
 
+#include "net/acceptor.h"
 #include "net/http_connection.h"
-#include "tenfold/error.h"
+#include "net/listen_socket.h"
 
 namespace tenfold::server {
 namespace {
@@ -17,60 +17,17 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 
-[[noreturn]] void fail(const std::string& address, std::uint16_t port, const ErrorCode& error) {
-  throw Error(ErrorKind::io, "cannot listen on " + address + ", port " + std::to_string(port) + ": " + error.message() +
-                                 (error == asio::error::address_in_use ? "; choose another port" : ""));
+// For connections of which a request is on its way when the server ends.
+constexpr std::chrono::milliseconds kLastRequests{100};
+
+void take(tcp::socket socket, const std::shared_ptr<const HttpPort>& port) {
+  if (port->open->count < port->limits.connections) return start_connection(std::move(socket), port);
+  static constexpr std::string_view kFull =
+      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  ErrorCode ignored;
+  socket.non_blocking(true, ignored);
+  socket.send(asio::buffer(kFull), 0, ignored);
 }
-
-// Accepts until it is closed. Where descriptors are exhausted it waits a little.
-class Acceptor : public std::enable_shared_from_this<Acceptor> {
- public:
-  Acceptor(asio::io_context& io, std::shared_ptr<const HttpPort> port)
-      : io_(io), acceptor_(asio::make_strand(io)), pause_(io), port_(std::move(port)) {}
-
-  std::uint16_t open(const std::string& address, std::uint16_t number) {
-    ErrorCode error;
-    const asio::ip::address at = asio::ip::make_address(address == "localhost" ? "127.0.0.1" : address, error);
-    if (error) throw Error(ErrorKind::invalid_argument, "'" + address + "' is no address: give one such as 127.0.0.1, 0.0.0.0 or ::");
-    const tcp::endpoint endpoint(at, number);
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (error) fail(address, number, error);
-    return acceptor_.local_endpoint().port();
-  }
-  void accept() {
-    acceptor_.async_accept(asio::make_strand(io_), [self = shared_from_this()](ErrorCode error, tcp::socket socket) {
-      if (!self->acceptor_.is_open()) return;
-      if (!error) self->take(std::move(socket));
-      if (!error) return self->accept();
-      self->pause_.expires_after(std::chrono::milliseconds(50));
-      self->pause_.async_wait([self](ErrorCode) { self->accept(); });
-    });
-  }
-  void close() {
-    asio::post(acceptor_.get_executor(), [self = shared_from_this()] {
-      ErrorCode ignored;
-      self->acceptor_.close(ignored);
-    });
-  }
-
- private:
-  void take(tcp::socket socket) {
-    if (port_->open->count < port_->limits.connections) return start_connection(std::move(socket), port_);
-    static constexpr std::string_view kFull =
-        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    ErrorCode ignored;
-    socket.non_blocking(true, ignored);
-    socket.send(asio::buffer(kFull), 0, ignored);
-  }
-
-  asio::io_context& io_;
-  tcp::acceptor acceptor_;
-  asio::steady_timer pause_;
-  std::shared_ptr<const HttpPort> port_;
-};
 
 }  // namespace
 
@@ -96,6 +53,15 @@ struct HttpServer::Impl {
   std::shared_ptr<OpenConnections> open = std::make_shared<OpenConnections>();
   std::vector<std::shared_ptr<Acceptor>> acceptors;
   std::vector<std::thread> threads;
+
+  void close_acceptors(bool rest) {
+    for (const auto& acceptor : acceptors) acceptor->close(rest);
+    acceptors.clear();
+  }
+  bool wait_until(std::chrono::steady_clock::time_point time) const {
+    while (open->count > 0 && std::chrono::steady_clock::now() < time) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return open->count == 0;
+  }
 };
 
 HttpServer::HttpServer(int threads) : impl_(std::make_unique<Impl>()) {
@@ -105,22 +71,38 @@ HttpServer::HttpServer(int threads) : impl_(std::make_unique<Impl>()) {
 HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
 
 std::uint16_t HttpServer::listen(const std::string& address, std::uint16_t port, HttpHandler handler, HttpLimits limits) {
-  auto shared = std::make_shared<const HttpPort>(HttpPort{std::move(handler), limits, impl_->open});
-  auto acceptor = std::make_shared<Acceptor>(impl_->io, std::move(shared));
-  const std::uint16_t opened = acceptor->open(address, port);
-  acceptor->accept();
-  impl_->acceptors.push_back(std::move(acceptor));
-  return opened;
+  return listen(open_listen_socket(address, port), std::move(handler), limits);
+}
+
+std::uint16_t HttpServer::listen(int socket, HttpHandler handler, HttpLimits limits) {
+  const auto shared = std::make_shared<const HttpPort>(HttpPort{std::move(handler), limits, impl_->open});
+  asio::io_context& io = impl_->io;
+  const auto acceptor = std::make_shared<Acceptor>(asio::make_strand(io), socket, Acceptor::Host{
+      .next = [&io] { return asio::make_strand(io); },
+      .take = [shared](tcp::socket taken) { take(std::move(taken), shared); }});
+  acceptor->start();
+  impl_->acceptors.push_back(acceptor);
+  return port_of(socket);
+}
+
+void HttpServer::stop_accepting() {
+  impl_->close_acceptors(false);
+}
+
+bool HttpServer::finish_connections(std::chrono::milliseconds patience) {
+  impl_->open->finishing = true;
+  return impl_->wait_until(std::chrono::steady_clock::now() + patience);
 }
 
 bool HttpServer::stop(std::chrono::milliseconds patience) {
   if (impl_->threads.empty()) return true;
   const auto until = std::chrono::steady_clock::now() + patience;
+  impl_->open->finishing = true;
+  impl_->close_acceptors(true);
+  impl_->wait_until(std::min(until, std::chrono::steady_clock::now() + kLastRequests));
   impl_->open->stopping = true;
-  for (const auto& acceptor : impl_->acceptors) acceptor->close();
   for (const auto& connection : impl_->open->all()) connection->close_if_idle();
-  while (impl_->open->count > 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  const bool all_closed = impl_->open->count == 0;
+  const bool all_closed = impl_->wait_until(until);
   impl_->work.reset();
   impl_->io.stop();
   for (std::thread& thread : impl_->threads) thread.join();

@@ -29,6 +29,12 @@ class HttpServer {
 
   // Opens a port, 0 for one that is free, and returns it. Throws Error(io) which names address and port.
   std::uint16_t listen(const std::string& address, std::uint16_t port, HttpHandler handler, HttpLimits limits = {});
+  // The same on a socket that listens already, which this server closes in the end: other processes that have it go on with it.
+  std::uint16_t listen(int socket, HttpHandler handler, HttpLimits limits = {});
+  // Leaves connections that are not accepted yet to others who have the socket. Open ones are served as before.
+  void stop_accepting();
+  // From now on a connection ends with its next response. Returns when all have ended, or after `patience`: true, all have.
+  bool finish_connections(std::chrono::milliseconds patience);
   // Accepts no more connections, lets those that have a request finish it, closes the others. Returns whether all were closed within
   // `patience`.
   bool stop(std::chrono::milliseconds patience);

@@ -83,8 +83,8 @@ void add_server(Services& services, const std::shared_ptr<Models>& models) {
   services[kService + "ServerMetadata"] = of_models<ServerMetadataRequest, ServerMetadataResponse>([](const auto&, auto& response) {
     response.set_name("tenfold");
     response.set_version(std::string(version()));
-    for (const char* extension :
-         {"model_configuration", "model_repository", "model_repository(unload_dependents)", "statistics", "parameters"})
+    for (const char* extension : {"model_configuration", "model_repository", "model_repository(unload_dependents)", "statistics",
+                                  "parameters", "trace", "logging"})
       response.add_extensions(extension);
   });
 }

@@ -1,15 +1,14 @@
 #include "repository/load_folder.h"
 
-#include <cstdio>
-
 #include "config/config_text.h"
+#include "observe/log.h"
 #include "tenfold/error.h"
 
 namespace tenfold::server {
 namespace {
 
 void log(const std::string& name, std::vector<std::string>& lines) {
-  for (const std::string& line : lines) std::fprintf(stderr, "model '%s': %s\n", name.c_str(), line.c_str());
+  for (const std::string& line : lines) log_info("model '" + name + "': " + line);
   lines.clear();
 }
 

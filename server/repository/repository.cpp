@@ -1,14 +1,12 @@
 #include "repository/repository.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "observe/log.h"
 #include "tenfold/error.h"
 
 namespace tenfold::server {
 namespace {
-
-void log(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
 
 // Calls once, also for a task that is dropped because the server stops.
 class Answer {
@@ -112,7 +110,7 @@ Status Repository::load_now(const std::string& name, const std::string& config) 
   FolderOptions folder{.config_name = options_.config_name, .config_json = config, .failed = {}};
   bool there = false;
   const auto failed = [&](Code code, const std::string& why) -> Status {
-    log("model '" + name + "' failed to load" + (models_.serving(name).empty() ? "" : ", what served goes on") + ": " + why);
+    log_error("model '" + name + "' failed to load" + (models_.serving(name).empty() ? "" : ", what served goes on") + ": " + why);
     for (const auto& [version, reason] : folder.failed) models_.set_state(name, version, ModelState::unavailable, reason);
     if (there) models_.set_failed(name, why);
     return {code, why.starts_with("failed to load") ? why : "failed to load '" + name + "': " + why};
@@ -192,7 +190,7 @@ void Repository::poll() {
   try {
     found = model_folders(options_.folders);
   } catch (const Error& error) {                 // nothing is unloaded because a mount is away
-    return log(error.what());
+    return log_warning(error.what());
   }
   std::map<std::string, Fingerprint> now;
   for (const auto& [name, folders] : found)

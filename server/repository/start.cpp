@@ -5,6 +5,7 @@
 
 #include "config/config_text.h"
 #include "config/configured_model.h"
+#include "observe/log.h"
 #include "repository/repository.h"
 #include "tenfold/error.h"
 #include "tenfold/serving/served_encoder.h"
@@ -29,6 +30,7 @@ StartRow load_file(Models& models, const ModelDefaults& defaults, const std::str
                                                  "plan, an encoder's folder, or --model-repository=DIR");
     std::vector<std::string> lines;
     ModelOptions options = configured_model({}, name, 1, {"", "", path}, defaults, lines);
+    for (const std::string& line : lines) log_info("model '" + name + "': " + line);
     watch_cache(options);
     const auto model = std::make_shared<Model>(std::move(options));
     models.add(model);

@@ -27,8 +27,7 @@ std::string tensors(const Model& model, bool inputs) {
 HttpResponse server_metadata() {
   return json_response("{\"name\":\"tenfold\",\"version\":" + json_string(version()) +
                        ",\"extensions\":[\"binary_tensor_data\",\"model_configuration\",\"model_repository\","
-                       "\"model_repository(unload_dependents)\","
-                       "\"statistics\",\"parameters\"]}");
+                       "\"model_repository(unload_dependents)\",\"statistics\",\"parameters\",\"trace\",\"logging\"]}");
 }
 
 HttpResponse model_metadata(const Models& models, const Model& model) {

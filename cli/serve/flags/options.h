@@ -48,6 +48,21 @@ struct ShutdownFlags {
   int delay_s = 0, timeout_s = 30;
 };
 
+// NAME=VALUE; the section is empty where none is named.
+struct Setting {
+  std::string section, name, value;
+};
+struct ObserveFlags {
+  std::string log_format = "default", log_file;
+  bool log_info = true, log_warning = true, log_error = true, gpu_metrics = true, cpu_metrics = true;
+  int log_verbose = 0, metrics_interval_ms = 2000;
+  std::vector<Setting> trace, metrics;
+};
+
+struct ProcessFlags {
+  bool no_supervisor = false;
+};
+
 struct ServeOptions {
   bool help = false, full_help = false, print_config = false;
   std::string config_file, print_model_config;
@@ -59,6 +74,8 @@ struct ServeOptions {
   GrpcFlags grpc;
   MemoryFlags memory;
   ShutdownFlags shutdown;
+  ObserveFlags observe;
+  ProcessFlags process;
 };
 
 }  // namespace tenfold::cli

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "tenfold/serving/duration_histogram.h"
 #include "tenfold/serving/served_model.h"
 
 namespace tenfold {
@@ -37,6 +38,9 @@ struct QueuePolicy {
 
 struct QueueOptions {
   std::int64_t max_batch = 0;                    // that of the model; 0: each request is a run of its own
+  // Of all requests in a batch, by ServedRequest::tokens(); one that has more by itself runs alone. Shorter requests overtake those that a
+  // batch has no room for, but each is overtaken by two batches at most. 0: any number
+  std::int64_t max_tokens = 0;
   // Batches are of the largest of these sizes that the requests make, until the oldest of them has waited for `max_delay`.
   std::vector<std::int64_t> preferred_rows;
   std::chrono::microseconds max_delay{0};        // how long the oldest request of a batch may wait for others; 0: not at all
@@ -51,6 +55,7 @@ struct QueueOptions {
   std::map<std::uint32_t, QueuePolicy> level_policies;
   // Runs finish their requests in the order of arrival, also where several instances run. One that ends before a run ends at once.
   bool preserve_ordering = false;
+  DurationBounds histogram_bounds;               // of QueueStatistics::histograms
 };
 
 // Why a batch took no more requests.
@@ -60,7 +65,7 @@ enum class BatchClosed : std::uint8_t {
   delay,                                         // the oldest request had waited for as long as it may
   idle,                                          // no other request waited
   shape,                                         // requests that wait have other shapes
-  tokens,                                        // the next text does not fit into the budget of tokens
+  tokens,                                        // the most tokens, or those that wait do not fit into what is left of them
 };
 inline constexpr std::size_t kBatchClosedReasons = 6;
 TENFOLD_API std::string_view name(BatchClosed reason);
@@ -80,16 +85,19 @@ struct QueueStatistics {
   DurationSum success, failure;                  // from submit() to finish(); failure: of whatever kind
   DurationSum queue, compute_input, compute_infer, compute_output;   // of requests that succeeded
   DurationSum cache_hit, cache_miss;             // of note_cache_hit(), note_cache_miss(): how long they looked
+  RequestHistograms histograms;
   std::uint64_t inferences = 0, executions = 0;  // rows and runs that succeeded
   std::map<std::int64_t, BatchSizeStatistics> batches;   // by rows
   std::array<std::uint64_t, kBatchClosedReasons> closed{};   // by BatchClosed
   std::uint64_t waiting = 0;                     // now
+  std::int64_t memory_bytes = 0;                 // that the instances held after their last runs
   std::chrono::system_clock::time_point last_inference{};
 };
 
 class TENFOLD_API RequestQueue {
  public:
-  // Throws invalid_argument for a default priority, or a level with a policy, that is none of the levels.
+  // Throws invalid_argument for a default priority, or a level with a policy, that is none of the levels, and for bounds of histograms
+  // that do not rise, or are not above 0.
   RequestQueue(std::vector<std::unique_ptr<ServedInstance>> instances, QueueOptions options);
   ~RequestQueue();                               // stop()
   RequestQueue(const RequestQueue&) = delete;

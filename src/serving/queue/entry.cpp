@@ -28,9 +28,11 @@ bool same_but_for_rows(const RequestInput& a, const RequestInput& b) {
 }  // namespace
 
 Entry::Entry(std::shared_ptr<ServedRequest> request, Recorder& recorder, bool batched)
-    : rows(rows_of(*request, batched)), arrival(Clock::now()), request_(std::move(request)), recorder_(recorder) {}
+    : rows(rows_of(*request, batched)), token_count(request->tokens()), arrival(Clock::now()), request_(std::move(request)),
+      recorder_(recorder) {}
 
 bool Entry::fits(const Entry& other) const {
+  if (token_count > 0 && other.token_count > 0) return true;
   const auto a = inputs(), b = other.inputs();
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_but_for_rows);
 }

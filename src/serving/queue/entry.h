@@ -19,6 +19,7 @@ class Entry final : public ServedRequest {
   bool cancelled() const override { return request_->cancelled(); }
   CancelToken cancel_token() const override { return request_->cancel_token(); }
   bool requests_output(int output) const override { return request_->requests_output(output); }
+  const TextWork* text_work() const override { return request_->text_work(); }
   void* output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) override;
   void take_strings(int output, std::span<const std::int64_t> shape, std::span<const std::string> values) override;
   void finish(const RequestOutcome& outcome) noexcept override;
@@ -26,10 +27,11 @@ class Entry final : public ServedRequest {
 
   bool is(const ServedRequest& request) const { return request_.get() == &request; }
   bool fits(const Entry& other) const;           // whether both can be in one batch
-  const std::int64_t rows;
+  const std::int64_t rows, token_count;
   const Clock::time_point arrival;
   Clock::time_point deadline = Clock::time_point::max();
   std::uint32_t level = 0;
+  int overtaken = 0;                             // by how many batches, for which it had too many tokens
   bool late = false;                             // its timeout has passed, and it runs behind the others
 
  private:

@@ -1,6 +1,7 @@
 // The state of a RequestQueue: what waits, and the threads that take it.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -12,7 +13,7 @@ namespace tenfold::serving_queue {
 
 // What a free instance is to do with those that wait.
 struct Choice {
-  std::vector<std::size_t> members;              // places in the queue, rising
+  std::vector<std::size_t> members, overtaken;   // places in the queue, rising
   std::optional<BatchClosed> closed;             // not set: wait for more, until `until`
   Clock::time_point until;
 };
@@ -35,6 +36,7 @@ struct RequestQueue::Impl {
   const QueueOptions options;
   serving_queue::Recorder recorder;
   serving_queue::Order order;
+  std::atomic<std::int64_t> memory_bytes = 0;    // of all instances
   std::vector<std::unique_ptr<ServedInstance>> instances;
   std::mutex mutex;                              // of what follows
   std::condition_variable arrived, deadlines_changed;

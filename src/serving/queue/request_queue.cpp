@@ -2,6 +2,7 @@
 #include "tenfold/serving/request_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "queue/impl.h"
 
@@ -10,7 +11,7 @@ namespace tenfold {
 using namespace serving_queue;
 
 RequestQueue::Impl::Impl(std::vector<std::unique_ptr<ServedInstance>> given, QueueOptions given_options)
-    : options(std::move(given_options)), instances(std::move(given)), waiting(options) {
+    : options(std::move(given_options)), recorder(options.histogram_bounds), instances(std::move(given)), waiting(options) {
   for (const auto& instance : instances) threads.emplace_back([this, &instance] { serve(*instance); });
   threads.emplace_back([this] { watch_deadlines(); });
 }
@@ -31,6 +32,7 @@ Entries RequestQueue::Impl::next_batch() {
       continue;
     }
     recorder.closed(*choice.closed);
+    waiting.note_overtaken(choice.overtaken);
     Entries batch = waiting.take(choice.members);
     const bool more = !waiting.empty();
     lock.unlock();
@@ -42,7 +44,11 @@ Entries RequestQueue::Impl::next_batch() {
 void RequestQueue::Impl::serve(ServedInstance& instance) {
   Clock::time_point last_run;
   std::vector<ServedRequest*> requests;
+  std::int64_t memory = 0;
   while (true) {
+    // In this thread, for contexts come and go with runs.
+    const std::int64_t now = instance.memory_bytes();
+    memory_bytes += now - std::exchange(memory, now);
     const Entries batch = next_batch();
     if (batch.empty()) return;
     requests.clear();
@@ -77,7 +83,8 @@ EndedBy RequestQueue::Impl::accept(std::unique_ptr<Entry>& entry) {
     if (stopping) return EndedBy::stop;
     if (!waiting.has_place(entry->level)) return EndedBy::full_queue;
     if (options.preserve_ordering) entry->enter(order);
-    waiting.add(std::move(entry));
+    waiting.add(std::move(entry));               // if this throws, the request was not received
+    recorder.received();
     earlier = deadline < watched;
     if (earlier) watched = deadline;
   }
@@ -95,9 +102,10 @@ void RequestQueue::submit(std::shared_ptr<ServedRequest> request, std::chrono::m
   auto entry = std::make_unique<Entry>(std::move(request), impl_->recorder, impl_->options.max_batch > 0);
   entry->level = impl_->waiting.level_of(priority);
   impl_->waiting.set_deadline(*entry, timeout);
-  impl_->recorder.received();
   const EndedBy refused = impl_->accept(entry);
-  if (refused != EndedBy::run) entry->refuse(refused);
+  if (refused == EndedBy::run) return;
+  impl_->recorder.received();
+  entry->refuse(refused);
 }
 
 bool RequestQueue::cancel(const ServedRequest& request) noexcept {
@@ -133,6 +141,7 @@ void RequestQueue::stop() noexcept {
 
 QueueStatistics RequestQueue::statistics() const {
   QueueStatistics statistics = impl_->recorder.get();
+  statistics.memory_bytes = impl_->memory_bytes;
   const std::lock_guard lock(impl_->mutex);
   statistics.waiting = impl_->waiting.size();
   return statistics;

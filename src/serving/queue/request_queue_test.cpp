@@ -43,7 +43,9 @@ class Gate {
 
 class Request final : public ServedRequest {
  public:
-  Request(std::int64_t rows, std::int64_t width) : shape_{rows, width}, inputs_{{"x", DType::f32, shape_, {}, nullptr}} {}
+  Request(std::int64_t rows, std::int64_t width, std::int64_t tokens = 0)
+      : shape_{rows, width}, inputs_{{"x", DType::f32, shape_, {}, nullptr}}, tokens_(tokens) {}
+  std::int64_t tokens() const override { return tokens_; }
   std::span<const RequestInput> inputs() const override { return inputs_; }
   void* output_memory(int, std::span<const std::int64_t>, std::int64_t) override { return nullptr; }
   void take_strings(int, std::span<const std::int64_t>, std::span<const std::string>) override {}
@@ -71,6 +73,7 @@ class Request final : public ServedRequest {
  private:
   std::vector<std::int64_t> shape_;
   std::vector<RequestInput> inputs_;
+  std::int64_t tokens_;
   std::mutex mutex_;
   std::condition_variable changed_;
   int times_ = 0;
@@ -108,6 +111,11 @@ std::shared_ptr<Request> submit(RequestQueue& queue, std::int64_t rows = 1, std:
                                 std::chrono::microseconds timeout = {}, std::uint32_t priority = 0) {
   const auto request = std::make_shared<Request>(rows, width);
   queue.submit(request, timeout, priority);
+  return request;
+}
+std::shared_ptr<Request> submit_text(RequestQueue& queue, std::int64_t tokens) {
+  const auto request = std::make_shared<Request>(1, 1 + tokens, tokens);   // of any shapes
+  queue.submit(request);
   return request;
 }
 std::uint64_t closed(const RequestQueue& queue, BatchClosed reason) {
@@ -186,6 +194,48 @@ TEST(RequestQueue, RunsAtPreferredSizesWithoutTheDelay) {
   a->wait(), b->wait();
   EXPECT_EQ(a->rows_of_batch_, 2);
   EXPECT_EQ(closed(queue, BatchClosed::preferred), 1u);
+}
+
+TEST(RequestQueue, FillsBatchesByTokens) {
+  Behind test({.max_batch = 100, .max_tokens = 10});
+  const auto a = submit_text(test.queue, 6), longer = submit_text(test.queue, 9), b = submit_text(test.queue, 4),
+             huge = submit_text(test.queue, 50), c = submit_text(test.queue, 1);
+  test.gate.open();
+  for (const auto& request : {a, longer, b, huge, c}) request->wait();
+  EXPECT_EQ(a->rows_of_batch_, 2);      // with b, which the longer one does not hold back
+  EXPECT_EQ(b->rows_of_batch_, 2);
+  EXPECT_EQ(longer->rows_of_batch_, 2);   // with c
+  EXPECT_EQ(huge->rows_of_batch_, 1);   // above the budget by itself
+  EXPECT_EQ(closed(test.queue, BatchClosed::tokens), 3u);
+}
+
+TEST(RequestQueue, HasATokenBudgetOfOne) {
+  Behind test({.max_batch = 100, .max_tokens = 1});
+  const auto a = submit_text(test.queue, 1), b = submit_text(test.queue, 7), c = submit_text(test.queue, 1);
+  test.gate.open();
+  for (const auto& request : {a, b, c}) {
+    request->wait();
+    EXPECT_EQ(request->rows_of_batch_, 1);
+  }
+}
+
+// Short texts come without end. A long one that never fits beside the oldest of them runs all the same.
+TEST(RequestQueue, LetsNoMoreThanTwoBatchesOvertake) {
+  Gate gate;
+  RequestQueue queue(instances(1, &gate), {.max_batch = 100, .max_tokens = 10});
+  const auto first = submit_text(queue, 10);
+  gate.wait_for_arrival();
+  std::vector<std::shared_ptr<Request>> in_front, behind;
+  for (int i = 0; i < 4; ++i) in_front.push_back(submit_text(queue, 9));
+  const auto late = submit_text(queue, 5);
+  for (int i = 0; i < 8; ++i) behind.push_back(submit_text(queue, 1));
+  gate.open();
+  for (const auto& request : behind) request->wait();
+  late->wait();
+  // Batches: 9+1, 9+1, 9, 9, 5 and what is left: two of the short ones overtake, the others do not.
+  EXPECT_EQ(std::count_if(behind.begin(), behind.end(), [&](const auto& request) { return request->when_ < late->when_; }), 2);
+  EXPECT_EQ(in_front[2]->rows_of_batch_, 1);
+  EXPECT_EQ(late->rows_of_batch_, 6);   // 5 and five of 1
 }
 
 TEST(RequestQueue, RunsEachAloneWithoutABatchDim) {

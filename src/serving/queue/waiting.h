@@ -22,6 +22,9 @@ class Waiting {
   void add(std::unique_ptr<Entry> entry);
   std::unique_ptr<Entry> take(const ServedRequest& request);   // null: it does not wait
   Entries take(std::span<const std::size_t> places);           // which rise
+  void note_overtaken(std::span<const std::size_t> places) {
+    for (const std::size_t place : places) ++entries_[place]->overtaken;
+  }
   // Takes those out that end because their timeout is due, and puts those that are late from now on behind the others of their level.
   Entries expire(Clock::time_point now);
   Clock::time_point next_deadline() const { return next_deadline_; }   // no deadline is earlier
