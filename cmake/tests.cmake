@@ -278,7 +278,9 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
       $<TARGET_FILE:grpc_trial>)
     add_test(NAME grpc_inference_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_inference_test.py
       $<TARGET_FILE:tenfold-server>)
-    set_tests_properties(grpc_transport_test grpc_inference_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+    add_test(NAME repository_grpc_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/repository_grpc_test.py
+      $<TARGET_FILE:tenfold-server>)
+    set_tests_properties(grpc_transport_test grpc_inference_test repository_grpc_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
   endif()
   add_test(NAME docs_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/write_docs.py --check $<TARGET_FILE:tenfold>)
 endif()

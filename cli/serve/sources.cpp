@@ -34,7 +34,7 @@ const Flag* find(const Flags& flags, const std::string& name) {
 }
 
 // A switch is set by true; false leaves it out.
-void add(std::vector<Setting>& settings, const Flag& flag, const std::string& value, const std::string& source) {
+void add(std::vector<FlagSetting>& settings, const Flag& flag, const std::string& value, const std::string& source) {
   if (flag.value.empty()) {
     if (value == "false" || value == "0") return;
     if (value != "true" && value != "1") throw UsageError(source + ": a switch takes true or false, not '" + value + "'");
@@ -43,10 +43,10 @@ void add(std::vector<Setting>& settings, const Flag& flag, const std::string& va
 }
 
 // "name=value" or "name: value", a line each; '#' begins a comment.
-std::vector<Setting> read_file(const Flags& flags, const std::string& path) {
+std::vector<FlagSetting> read_file(const Flags& flags, const std::string& path) {
   std::ifstream file(path);
   if (!file) throw UsageError("--config=" + path + ": the file cannot be read");
-  std::vector<Setting> settings;
+  std::vector<FlagSetting> settings;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     const std::string text = trimmed(line.substr(0, line.find('#')));
@@ -71,8 +71,8 @@ std::vector<Setting> read_file(const Flags& flags, const std::string& path) {
   return settings;
 }
 
-std::vector<Setting> read_environment(const Flags& flags) {
-  std::vector<Setting> settings;
+std::vector<FlagSetting> read_environment(const Flags& flags) {
+  std::vector<FlagSetting> settings;
   for (const Flags::Group& group : flags.groups())
     for (const Flag& flag : group.flags)
       if (!is_for_command_line(flag))
@@ -83,17 +83,17 @@ std::vector<Setting> read_environment(const Flags& flags) {
 // --model-repository and --model-store are the same.
 std::string key_of(const Flag& flag) { return flag.name == "model-store" ? "model-repository" : flag.name; }
 
-void put_before(std::vector<Setting>& settings, std::vector<Setting> lower) {
+void put_before(std::vector<FlagSetting>& settings, std::vector<FlagSetting> lower) {
   std::set<std::string> set;
-  for (const Setting& setting : settings) set.insert(key_of(*setting.flag));
-  std::erase_if(lower, [&](const Setting& setting) { return set.contains(key_of(*setting.flag)); });
+  for (const FlagSetting& setting : settings) set.insert(key_of(*setting.flag));
+  std::erase_if(lower, [&](const FlagSetting& setting) { return set.contains(key_of(*setting.flag)); });
   settings.insert(settings.begin(), lower.begin(), lower.end());
 }
 
 }  // namespace
 
-std::vector<Setting> read_settings(const Flags& flags, const std::vector<std::string>& arguments, std::vector<std::string>& words) {
-  std::vector<Setting> settings;
+std::vector<FlagSetting> read_settings(const Flags& flags, const std::vector<std::string>& arguments, std::vector<std::string>& words) {
+  std::vector<FlagSetting> settings;
   std::string file;
   if (const char* named = std::getenv("TENFOLD_CONFIG")) file = named;
   for (const Flags::Given& given : flags.read(arguments, words)) {
@@ -105,8 +105,8 @@ std::vector<Setting> read_settings(const Flags& flags, const std::vector<std::st
   return settings;
 }
 
-void apply(const std::vector<Setting>& settings) {
-  for (const Setting& setting : settings) {
+void apply(const std::vector<FlagSetting>& settings) {
+  for (const FlagSetting& setting : settings) {
     try {
       setting.flag->apply(setting.value);
     } catch (const UsageError& error) {
@@ -116,14 +116,14 @@ void apply(const std::vector<Setting>& settings) {
   }
 }
 
-std::string settings_text(const Flags& flags, const std::vector<Setting>& settings) {
+std::string settings_text(const Flags& flags, const std::vector<FlagSetting>& settings) {
   std::string text;
   for (const Flags::Group& group : flags.groups()) {
     std::string lines;
     for (const Flag& flag : group.flags) {
       if (is_for_command_line(flag)) continue;
       bool set = false;
-      for (const Setting& setting : settings)
+      for (const FlagSetting& setting : settings)
         if (setting.flag == &flag) {
           set = true;
           lines += flag.name + "=" + (flag.value.empty() ? "true" : setting.value) + "  # by " + setting.source + "\n";

@@ -86,9 +86,9 @@ TEST(FieldRules, FieldsWithoutEffectGetALine) {
       check_fields(parse_config("runtime: 'x' optimization { cuda { graphs: true } graph { level: 1 } priority: PRIORITY_MAX "
                                 "input_pinned_memory { enable: true } output_pinned_memory { enable: true } "
                                 "gather_kernel_buffer_threshold: 3 eager_batching: true } instance_group { host_policy: 'a' } "
-                                "input { format: FORMAT_NHWC } input { format: FORMAT_NHWC }",
+                                "input { format: FORMAT_NHWC } input { format: FORMAT_NHWC } output { label_filename: 'a' }",
                                 "here"));
-  EXPECT_EQ(lines.size(), 10u);
+  EXPECT_EQ(lines.size(), 11u);
   for (const std::string& line : lines) EXPECT_NE(line.find(" changes nothing: "), std::string::npos) << line;
   EXPECT_TRUE(
       check_fields(parse_config("name: 'a' max_batch_size: 4 dynamic_batching { } parameters { key: 'a' value { } }", "x")).empty());
@@ -157,7 +157,7 @@ TEST(Reshape, OpenExtentsStandForEachOther) {
 
 TEST(Layout, NamesOfModels) {
   for (const char* good : {"a", "A.b-c_9", "1"}) EXPECT_TRUE(is_model_name(good)) << good;
-  for (const std::string bad : {std::string(), std::string(".."), std::string("a/b"), std::string("a\0b", 3), std::string(4096, 'a'),
+  for (const std::string& bad : {std::string(), std::string(".."), std::string("a/b"), std::string("a\0b", 3), std::string(4096, 'a'),
                                 std::string("-a"), std::string("a b"), std::string("\xc3\xa4")})
     EXPECT_FALSE(is_model_name(bad)) << bad;
 }

@@ -115,7 +115,7 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
     lines.push_back("response_cache changes nothing: the server has no cache; --cache-config=local,size=N gives it one");
   options.cache_responses = options.cache_responses && config.response_cache().enable();
   set_scheduling(config, options.queue);
-  options.labels = read_labels(config, place.model_folder);
+  set_histograms(config, options.queue);
   options.warmups = read_warmups(config, place.model_folder);
   options.config = std::make_shared<const ModelConfig>(std::move(config));
   return options;

@@ -14,6 +14,20 @@ std::chrono::microseconds microseconds(std::uint64_t value) {
   return std::chrono::microseconds(static_cast<std::int64_t>(std::min(value, kLongest)));
 }
 
+struct Family {
+  std::string_view name;
+  std::vector<double> DurationBounds::*bounds;
+  double us;                                     // of its unit
+};
+constexpr Family kFamilies[] = {
+    {"nv_inference_first_response_histogram_ms", &DurationBounds::request, 1000},
+    {"tenfold_request_duration_us", &DurationBounds::request, 1},
+    {"tenfold_queue_duration_us", &DurationBounds::queue, 1},
+    {"tenfold_compute_input_duration_us", &DurationBounds::compute_input, 1},
+    {"tenfold_compute_infer_duration_us", &DurationBounds::compute_infer, 1},
+    {"tenfold_compute_output_duration_us", &DurationBounds::compute_output, 1},
+};
+
 TimeoutAction action(const inference::ModelQueuePolicy& policy) {
   return policy.timeout_action() == inference::ModelQueuePolicy::DELAY ? TimeoutAction::delay : TimeoutAction::reject;
 }
@@ -30,6 +44,22 @@ void set_levels(const inference::ModelDynamicBatching& batching, QueueOptions& q
 }
 
 }  // namespace
+
+void set_histograms(const inference::ModelConfig& config, QueueOptions& queue) {
+  for (const auto& control : config.model_metrics().metric_control()) {
+    const std::string& family = control.metric_identifier().family();
+    const Family* found = nullptr;
+    std::string known;
+    for (const Family& one : kFamilies) {
+      if (family == one.name) found = &one;
+      known += (known.empty() ? "" : ", ") + std::string(one.name);
+    }
+    if (!found) throw Error(ErrorKind::invalid_argument, "model_metrics: there is no histogram '" + family + "'; there are " + known);
+    std::vector<double>& bounds = queue.histogram_bounds.*found->bounds;
+    bounds.clear();
+    for (const double bucket : control.histogram_options().buckets()) bounds.push_back(bucket * found->us);
+  }
+}
 
 void set_scheduling(inference::ModelConfig& config, QueueOptions& queue) {
   queue.max_batch = config.has_dynamic_batching() ? config.max_batch_size() : 0;

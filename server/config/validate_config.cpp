@@ -104,6 +104,18 @@ void check_tensors(const ModelConfig& config) {
   }
 }
 
+// They are labels of metrics.
+void check_tags(const ModelConfig& config) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  for (const auto& [name, value] : config.metric_tags()) {
+    const bool named = !name.empty() && letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+      return letter(c) || (c >= '0' && c <= '9');
+    });
+    if (!named || name == "model" || name == "version" || name == "le" || name == "quantile" || name == "reason")
+      refuse("metric_tags: '" + name + "' is no name for a label of its own: letters, digits and '_', other than model, version, reason");
+  }
+}
+
 }  // namespace
 
 void validate_config(const ModelConfig& config) {
@@ -113,6 +125,7 @@ void validate_config(const ModelConfig& config) {
   check_tensors(config);
   if (config.has_dynamic_batching()) check_batching(config);
   check_instances(config);
+  check_tags(config);
 }
 
 }  // namespace tenfold::server

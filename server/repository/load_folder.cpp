@@ -62,10 +62,10 @@ LoadedVersions load_folder(const std::string& name, const std::string& folder, c
     } catch (const std::exception& error) {
       log(name, lines);
       options.failed[version] = error.what();
-      failures += (failures.empty() ? "version " : "; version ") + std::to_string(version) + ": " + error.what();
+      failures += "version " + std::to_string(version) + " is at UNAVAILABLE state: " + error.what() + ";";
     }
   }
-  if (!failures.empty()) throw Error(ErrorKind::invalid_argument, failures);
+  if (!failures.empty()) throw Error(ErrorKind::invalid_argument, "load failed for model '" + name + "': " + failures);
   return loaded;
 }
 

@@ -22,7 +22,7 @@ class Answer {
 };
 
 Status bad_name(const std::string& name) {
-  return {Code::invalid_argument, "failed to load '" + name.substr(0, 80) +
+  return {Code::invalid_argument, "failed to load or unload '" + name.substr(0, 80) +
                                       "': names of models have letters, digits, '.', '_' and '-', 255 at most, and begin with neither '.' "
                                       "nor '-'"};
 }
@@ -96,11 +96,6 @@ void Repository::load(const std::string& name, const std::string& config, std::f
 
 void Repository::unload(const std::string& name, std::function<void(Status)> done) {
   if (Status status = allowed(name); !status) return done(std::move(status));
-  {
-    const std::lock_guard lock(mutex_);
-    if (!serving_.contains(name) && !loader_->busy(name))
-      return done({Code::not_found, "failed to unload '" + name + "', it is not loaded"});
-  }
   loader_->add(name, [this, name, answer = std::make_shared<Answer>(std::move(done))] { unload_now(name), answer->give({}); });
 }
 
@@ -113,7 +108,8 @@ Status Repository::load_now(const std::string& name, const std::string& config) 
     log_error("model '" + name + "' failed to load" + (models_.serving(name).empty() ? "" : ", what served goes on") + ": " + why);
     for (const auto& [version, reason] : folder.failed) models_.set_state(name, version, ModelState::unavailable, reason);
     if (there) models_.set_failed(name, why);
-    return {code, why.starts_with("failed to load") ? why : "failed to load '" + name + "': " + why};
+    const bool whole = why.starts_with("failed to load") || why.starts_with("load failed");
+    return {code, whole ? why : "failed to load '" + name + "', failed to poll from model repository: " + why};
   };
   try {
     const auto found = model_folders(options_.folders);

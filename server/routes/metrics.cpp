@@ -1,6 +1,8 @@
 // GET /metrics: Prometheus' text, with Triton's names, units and labels, and what Tenfold adds under `tenfold_`.
 #include <array>
+#include <map>
 
+#include "model_config.pb.h"
 #include "observe/metrics_options.h"
 #include "observe/prometheus_text.h"
 #include "routes/metrics_parts.h"
@@ -100,14 +102,22 @@ void add_histograms(PrometheusText& text, const std::vector<SampledModel>& model
   }
 }
 
+// Those of the configuration's metric_tags behind Triton's.
+std::string labels_of(const Model& model) {
+  std::string labels = "model=\"" + label_value(model.name()) + "\",version=\"" + label_value(model.version()) + "\"";
+  const auto& tags = model.config().metric_tags();
+  for (const auto& [name, value] : std::map<std::string, std::string>(tags.begin(), tags.end()))
+    labels += "," + name + "=\"" + label_value(value) + "\"";
+  return labels;
+}
+
 }  // namespace
 
 std::vector<SampledModel> sample_models(const Models& models) {
   std::vector<SampledModel> sampled;
   for (const auto& model : models.all()) {
     const std::uint64_t refused = model->refused();   // first, so that failures never pass what was received
-    sampled.push_back({"model=\"" + label_value(model->name()) + "\",version=\"" + label_value(model->version()) + "\"",
-                       model->queue().statistics(), refused, model});
+    sampled.push_back({labels_of(*model), model->queue().statistics(), refused, model});
   }
   return sampled;
 }
