@@ -19,7 +19,12 @@ Flags make_serve_flags(ServeOptions& options) {
   add_observe_rows(flags, options.observe);
   add_process_rows(flags, options.process);
   add_tei_rows(flags, options);
+  add_triton_rows(flags, options);
   flags.group("Help");
+  flags.add_text("config", options.config_file, "FILE",
+                 "lines name=value; what the command line and TENFOLD_NAME say comes before what it says");
+  flags.add_switch("print-config", options.print_config, "prints all flags and where they come from, as such a file, and ends");
+  flags.add_text("print-model-config", options.print_model_config, "DIR", "prints a model's completed configuration, and ends");
   flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {
                if (!text.empty() && text != "all") throw UsageError("--help or --help=all");
                options.help = true, options.full_help = text == "all";
@@ -35,6 +40,7 @@ std::vector<std::string> named_model(const ServeOptions& options, std::vector<st
 
 void check_serve(const ServeOptions& options, const std::vector<std::string>& words) {
   const RepositoryFlags& repository = options.repository;
+  if (options.print_config || !options.print_model_config.empty()) return;
   if (words.size() > 1 || words.empty() == repository.folders.empty())
     throw UsageError("it takes one model or repositories: tenfold serve model.onnx, or tenfold serve --model-repository=DIR");
   if (!repository.load.empty() && repository.mode != "explicit")

@@ -61,7 +61,12 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   // It must not keep the model: its queue, in whose threads a request may end, would wait for itself.
   QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::unique_ptr<RequestTrace> trace,
                 std::function<void(InferAnswer)> answered)
-      : model_(model), served_(model->shared_served()), request_(std::move(request)), answered_(std::move(answered)),
+      : model_(model),
+        served_(model->shared_served()),
+        reshapes_(model->options().output_reshapes),
+        batched_(model->max_batch() > 0),
+        request_(std::move(request)),
+        answered_(std::move(answered)),
         trace_(std::move(trace)) {
     answer_.model = model->name(), answer_.version = model->version(), answer_.id = request_.id;
     for (const InferInput& input : request_.inputs)
@@ -123,6 +128,8 @@ class QueuedRequest final : public ServedRequest, public InferCall {
     InferOutput& made = answer_.outputs[static_cast<std::size_t>(places_[static_cast<std::size_t>(output)])];
     made.name = binding.name, made.dtype = binding.dtype;
     made.shape.assign(shape.begin(), shape.end());
+    if (const auto reshape = reshapes_.find(binding.name); reshape != reshapes_.end())
+      made.shape = reshaped(shape, reshape->second.model, reshape->second.dims, batched_);
     return made;
   }
 
@@ -135,6 +142,8 @@ class QueuedRequest final : public ServedRequest, public InferCall {
 
   std::weak_ptr<Model> model_;
   std::shared_ptr<const ServedModel> served_;
+  const std::map<std::string, Reshape> reshapes_;
+  const bool batched_;
   InferRequest request_;
   std::optional<TextWork> work_;                 // of an encoder, in place of the strings
   std::vector<RequestInput> inputs_;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/reshape.h"
 #include "core/status.h"
 #include "observe/last_errors.h"
 #include "tenfold/serving/request_queue.h"
@@ -56,7 +57,8 @@ struct ModelOptions {
   std::chrono::seconds unload_after{0};          // without a request for so long, its memory is given back; 0: never
   std::string not_batched;                       // why max_batch is 0 where it was to be chosen
   std::shared_ptr<const inference::ModelConfig> config;   // completed, as clients see it
-  std::map<std::string, std::vector<std::string>> labels;  // of classes, by output
+  std::map<std::string, Shape> input_dims;       // as requests have them, without the batch dim; -1: open
+  std::map<std::string, Reshape> input_reshapes, output_reshapes;
   std::vector<Warmup> warmups;
   std::shared_ptr<std::atomic<bool>> from_cache; // whether a plan was found in the cache; null: not known
 };
@@ -177,6 +179,9 @@ class Models {
   std::shared_ptr<ModelControl> control_;
 };
 
+// What both protocols answer. Throws RequestError where there is no repository.
+std::vector<IndexRow> model_index(const Models& models, bool ready_only);
+ModelControl& model_control(const Models& models);
 // A version as requests have it. Throws RequestError.
 std::int64_t parse_version(const std::string& version);
 

@@ -16,6 +16,7 @@ struct ModelFlags {
 struct RepositoryFlags {
   std::vector<std::string> folders, load;
   std::string mode = "none", config_name;
+  std::int64_t default_max_batch = 4;
   int poll_s = 15, threads = 0, unload_after_s = 0;
   bool strict = true, exit_on_error = true, complete = true;
 };
@@ -37,7 +38,7 @@ struct HttpFlags {
   std::string address = "127.0.0.1", metrics_address;   // an empty one: that of HTTP
   int port = 8000, metrics_port = 8002, threads = 0, connections = 10000;
   std::int64_t body_bytes = std::int64_t{64} << 20;
-  bool metrics = true;
+  bool enabled = true, metrics = true;
 };
 
 struct GrpcFlags {
@@ -71,7 +72,9 @@ struct ProcessFlags {
 };
 
 struct ServeOptions {
-  bool help = false, full_help = false;
+  bool help = false, full_help = false, print_config = false;
+  std::string config_file, print_model_config;
+  std::vector<std::string> notes;                // of flags that change nothing
   ModelFlags model;
   RepositoryFlags repository;
   QueueFlags queue;
