@@ -71,6 +71,12 @@ if(TARGET tenfold_grpc_services)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/server/grpc/*_test.cpp)
   tenfold_test(grpc_frames_test SOURCES ${sources} USES tenfold_grpc tenfold_ir)
 endif()
+# What of the server needs neither models nor sockets.
+if(TARGET tenfold_server_security)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/server/net/*_test.cpp ${CMAKE_SOURCE_DIR}/server/security/*_test.cpp
+    ${CMAKE_SOURCE_DIR}/server/process/machine_limits*.cpp)
+  tenfold_test(server_parts_test SOURCES ${sources} USES tenfold_server_security tenfold_ir)
+endif()
 foreach(test background_test c_build_test)   # builds run in a process of the program
   target_compile_definitions(${test} PRIVATE TENFOLD_PROGRAM="$<TARGET_FILE:tenfold>")
   add_dependencies(${test} tenfold)
@@ -225,13 +231,14 @@ if(TENFOLD_PYTHON3)
                cli_notes_test cli_sweep_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
-               text_data_test modelopt_files_test embed_test serve_test serve_clients_test latency_test recurrent_test report_test)
+               text_data_test modelopt_files_test embed_test serve_test serve_clients_test net_security_test net_faults_test
+               latency_test recurrent_test report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
 TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
-  set_tests_properties(serve_test serve_clients_test PROPERTIES RUN_SERIAL ON)   # which time what they see
+  set_tests_properties(serve_test serve_clients_test net_faults_test PROPERTIES RUN_SERIAL ON)   # which time what they see
   add_test(NAME tokenizer_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/tokenizer_test.py $<TARGET_FILE:tokenize>)
   set_tests_properties(tokenizer_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME speech_detector_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/speech_detector_test.py

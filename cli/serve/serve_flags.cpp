@@ -12,6 +12,8 @@ Flags make_serve_flags(ServeOptions& options) {
   add_queue_rows(flags, options.queue);
   add_http_rows(flags, options.http);
   add_grpc_rows(flags, options.grpc);
+  add_limit_rows(flags, options.limits);
+  add_security_rows(flags, options.security);
   add_shutdown_rows(flags, options.shutdown);
   flags.group("Help");
   flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {

@@ -264,7 +264,7 @@ void Connection::respond(Stream& stream, bool trailers_only) {
   if (trailers_only) {
     for (const nghttp2_nv& field : trailers(code, message))
       if (field.valuelen) fields.push_back(field);
-    if (!stream.extra_name.empty()) fields.push_back(header_of(stream.extra_name, stream.extra_value));
+    for (const auto& [name, value] : stream.extra) fields.push_back(header_of(name, value));
     nghttp2_submit_response(session_, stream.id, fields.data(), fields.size(), nullptr);
     return;
   }

@@ -35,7 +35,7 @@ class OpenConnections {
 // What the connections of a port share.
 struct HttpPort {
   HttpHandler handler;
-  HttpLimits limits;
+  HttpPortOptions options;
   std::shared_ptr<OpenConnections> open;
 };
 

@@ -9,6 +9,8 @@
 #include "config/start_table.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
+#include "process/guards.h"
+#include "process/hang_up.h"
 #include "routes/v2_routes.h"
 #include "tenfold/error.h"
 
@@ -25,23 +27,6 @@ sigset_t block_stop_signals() {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   return signals;
-}
-
-int network_threads(const ServeOptions& options) {
-  const int processors = static_cast<int>(std::thread::hardware_concurrency());
-  return options.http.threads > 0 ? options.http.threads : std::clamp(processors, 1, 8);
-}
-
-GrpcOptions grpc_options(const ServeOptions& options) {
-  constexpr int kPort = 8001;
-  GrpcOptions grpc;
-  grpc.address = options.grpc.address.empty() ? options.http.address : options.grpc.address;
-  grpc.port = static_cast<std::uint16_t>(options.grpc.port >= 0 ? options.grpc.port : options.http.port == 0 ? 0 : kPort);
-  grpc.max_message_bytes = static_cast<std::size_t>(options.http.body_bytes);
-  grpc.max_connections = static_cast<std::size_t>(options.http.connections);
-  const std::string& level = options.grpc.compression;
-  grpc.compression_level = level == "low" ? 1 : level == "medium" ? 6 : level == "high" ? 9 : 0;
-  return grpc;
 }
 
 void wait_for(const sigset_t& signals) {
@@ -74,34 +59,38 @@ bool drain(Models& models, HttpServer& http, GrpcFront* grpc, const ServeOptions
   return http.stop(patience) && calls_ended;
 }
 
-HttpHandler routes_of_metrics(const std::shared_ptr<Models>& models) {
+Router routes_of_metrics(const std::shared_ptr<Models>& models) {
   Router router;
   add_metrics_routes(router, models);
-  return router.handler();
+  return router;
 }
 
-HttpHandler routes_of_models(const std::shared_ptr<Models>& models) {
+Router routes_of_models(const std::shared_ptr<Models>& models) {
   Router router;
   add_v2_routes(router, models);
   add_metrics_routes(router, models);
-  return router.handler();
+  return router;
 }
 
 struct HttpPorts {
+  std::string scheme;                            // "https" under TLS
   std::uint16_t models = 0;
   std::string metrics;                           // words for the line that says where it is; empty: nowhere
 };
 
-HttpPorts listen(HttpServer& http, const std::shared_ptr<Models>& models, const cli::HttpFlags& options) {
-  HttpLimits limits;
-  limits.body_bytes = static_cast<std::size_t>(options.body_bytes);
-  limits.connections = static_cast<std::size_t>(options.connections);
-  HttpPorts ports;
-  ports.models = http.listen(options.address, static_cast<std::uint16_t>(options.port), routes_of_models(models), limits);
+std::uint16_t listen(HttpServer& http, const Guards& guards, const std::string& address, int port, Router router) {
+  HttpPortOptions options = guards.http_port(router);
+  return http.listen(address, static_cast<std::uint16_t>(port), router.handler(), std::move(options));
+}
+
+HttpPorts listen(HttpServer& http, const Guards& guards, const std::shared_ptr<Models>& models, const cli::ServeOptions& all) {
+  const cli::HttpFlags& options = all.http;
+  HttpPorts ports{.scheme = all.security.http.enabled || all.security.http.mutual ? "https" : "http", .models = 0, .metrics = {}};
+  ports.models = listen(http, guards, options.address, options.port, routes_of_models(models));
   if (!options.metrics) return ports;
   const std::string& address = options.metrics_address.empty() ? options.address : options.metrics_address;
-  const std::uint16_t opened = http.listen(address, static_cast<std::uint16_t>(options.metrics_port), routes_of_metrics(models));
-  ports.metrics = ", metrics on http://" + shown_address(address) + ":" + std::to_string(opened) + "/metrics";
+  const std::uint16_t opened = listen(http, guards, address, options.metrics_port, routes_of_metrics(models));
+  ports.metrics = ", metrics on " + ports.scheme + "://" + shown_address(address) + ":" + std::to_string(opened) + "/metrics";
   return ports;
 }
 
@@ -110,11 +99,13 @@ HttpPorts listen(HttpServer& http, const std::shared_ptr<Models>& models, const 
 int serve(const ServeOptions& options, const std::string& path) {
   const sigset_t signals = block_stop_signals();
   const auto models = std::make_shared<Models>();
-  HttpServer http(network_threads(options));
-  const HttpPorts ports = listen(http, models, options.http);
+  Guards guards(options);
+  const HangUp hang_up([&guards] { guards.read_files_again(); });
+  HttpServer http(guards.network_threads());
+  const HttpPorts ports = listen(http, guards, models, options);
   std::string others = ports.metrics;
-  const std::unique_ptr<GrpcFront> grpc = options.grpc.enabled ? open_grpc(models, grpc_options(options)) : nullptr;
-  if (grpc) others += ", gRPC on " + shown_address(grpc_options(options).address) + ":" + std::to_string(grpc->port());
+  const std::unique_ptr<GrpcFront> grpc = options.grpc.enabled ? open_grpc(models, guards.grpc_port()) : nullptr;
+  if (grpc) others += ", gRPC on " + shown_address(guards.grpc_port().address) + ":" + std::to_string(grpc->port());
   StartRow row;
   {
     // Signals while the model loads are for a thread that ends with it.
@@ -132,7 +123,8 @@ int serve(const ServeOptions& options, const std::string& path) {
   if (!row.ready) return 1;
   models->set_ready(true);
   if (grpc) grpc->ready_changed();
-  std::fprintf(stderr, "ready on http://%s:%u%s\n", shown_address(options.http.address).c_str(), ports.models, others.c_str());
+  std::fprintf(stderr, "ready on %s://%s:%u%s\n", ports.scheme.c_str(), shown_address(options.http.address).c_str(), ports.models,
+               others.c_str());
   wait_for(signals);
   static std::atomic<bool> watching = true;
   std::thread(exit_at_signal, signals, std::cref(watching)).detach();

@@ -31,6 +31,21 @@ struct GrpcFlags {
   int port = -1;                                 // -1: 8001, or a free one where HTTP takes one
 };
 
+struct LimitFlags {
+  std::int64_t bytes_in_flight = 0;              // 0: a quarter of the memory
+};
+
+struct TlsFlags {
+  bool enabled = false, mutual = false;
+  std::string certificate, key, root;
+};
+
+struct SecurityFlags {
+  std::string api_key_file;
+  std::vector<std::string> http_restricted, grpc_restricted;
+  TlsFlags http, grpc;
+};
+
 struct ShutdownFlags {
   int delay_s = 0, timeout_s = 30;
 };
@@ -41,6 +56,8 @@ struct ServeOptions {
   QueueFlags queue;
   HttpFlags http;
   GrpcFlags grpc;
+  LimitFlags limits;
+  SecurityFlags security;
   ShutdownFlags shutdown;
 };
 

@@ -10,9 +10,6 @@ void add_refused_rows(Flags& flags) {
                            "model-config-name", "strict-readiness", "exit-on-error", "disable-auto-complete-config",
                            "backend-directory", "backend-config"})
     flags.refuse(name, backend);
-  for (const char* name : {"http-restricted-api", "grpc-restricted-protocol", "api-key-file", "http-use-ssl", "grpc-use-ssl",
-                           "grpc-use-ssl-mutual"})
-    flags.refuse(name, "it has neither keys nor TLS: put a proxy with them in front of it");
   for (const char* name : {"trace-config", "log-file", "log-format", "log-verbose"}) flags.refuse(name, "it writes few lines, to stderr");
   for (const char* name : {"cache-config", "rate-limit", "allow-client-shm", "http-header-forward-pattern"})
     flags.refuse(name, "serve the model by Triton and libtriton_tenfold.so");

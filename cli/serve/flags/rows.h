@@ -18,6 +18,8 @@ void add_model_rows(Flags& flags, ModelFlags& options);
 void add_queue_rows(Flags& flags, QueueFlags& options);
 void add_http_rows(Flags& flags, HttpFlags& options);
 void add_grpc_rows(Flags& flags, GrpcFlags& options);
+void add_limit_rows(Flags& flags, LimitFlags& options);
+void add_security_rows(Flags& flags, SecurityFlags& options);
 void add_shutdown_rows(Flags& flags, ShutdownFlags& options);
 void add_refused_rows(Flags& flags);
 
