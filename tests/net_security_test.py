@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+import warnings
 
 import cli_case
 import http2_frames as h2
@@ -223,13 +224,17 @@ class TlsCase(Case):
             with self.assertRaises(ssl.SSLError):
                 Grpc(port, self.authority.context(wrong))
             old = self.authority.context(alpn)
-            old.minimum_version, old.maximum_version = ssl.TLSVersion.TLSv1_1, ssl.TLSVersion.TLSv1_1
+            with warnings.catch_warnings(action='ignore'):   # Python's, that it is too old
+                old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
             old.set_ciphers('DEFAULT:@SECLEVEL=0')
             with self.assertRaises((ssl.SSLError, OSError)):
                 Grpc(port, old)
             with socket.create_connection(('127.0.0.1', port), timeout=10) as plain:
                 plain.sendall(b'GET /v2 HTTP/1.1\r\n\r\n')
-                self.assertNotIn(b'HTTP/1.1 200', plain.recv(4096))
+                try:
+                    self.assertNotIn(b'HTTP/', plain.recv(4096))
+                except ConnectionResetError:
+                    pass
         self.assertEqual(Https(server.port, self.authority.context('http/1.1')).ask()[0], 200)
 
     def test_clients_that_leave(self):

@@ -172,6 +172,7 @@ void Connection::send(std::int32_t id, std::string frame) {
   if (!stream || stream->finished) return;
   if (stream->out.empty()) stream->last_written = Clock::now();
   stream->out_bytes += frame.size();
+  host_.budget->add(frame.size());
   stream->out.push_back(std::move(frame));
   if (stream->response_started)
     nghttp2_session_resume_data(session_, id);
@@ -208,6 +209,7 @@ void Connection::stream_closed(std::int32_t id) {
   streams_.erase(it);
   if (stream->call->deadline()) deadlines_.erase({*stream->call->deadline(), id});
   drop_requests(*stream);
+  host_.budget->give_back(stream->out_bytes);
   stream->finished = true;
   stream->call->cancel();
 }

@@ -178,6 +178,7 @@ int Http2::write_data(nghttp2_session*, nghttp2_frame*, const std::uint8_t* head
     out.append(piece);
     length -= piece.size();
     stream.out_bytes -= piece.size();
+    connection.host_.budget->give_back(piece.size());
     stream.out_offset += piece.size();
     if (stream.out_offset < first.size()) break;
     stream.out.pop_front();

@@ -62,7 +62,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
         reader_(port_->options.limits, port_->options.budget) {}
   ~Connection() override {
     port_->open->remove(this);
-    --port_->open->count;
+    --port_->open->count, --*port_->count;
   }
   void start() {
     asio::dispatch(stream_.get_executor(), [self = shared_from_this()] {
@@ -359,7 +359,7 @@ void Connection::after_write() {
 }  // namespace
 
 void start_connection(asio::ip::tcp::socket socket, std::shared_ptr<const HttpPort> port) {
-  ++port->open->count;
+  ++port->open->count, ++*port->count;
   const auto connection = std::make_shared<Connection>(std::move(socket), port);
   port->open->add(connection);
   connection->start();

@@ -36,7 +36,8 @@ class OpenConnections {
 struct HttpPort {
   HttpHandler handler;
   HttpPortOptions options;
-  std::shared_ptr<OpenConnections> open;
+  std::shared_ptr<OpenConnections> open;         // of all ports
+  std::shared_ptr<std::atomic<std::size_t>> count = std::make_shared<std::atomic<std::size_t>>(0);   // of this one
 };
 
 void start_connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<const HttpPort> port);

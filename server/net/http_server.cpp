@@ -17,7 +17,7 @@ using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 
 void take(tcp::socket socket, const std::shared_ptr<const HttpPort>& port) {
-  if (port->open->count < port->options.limits.connections) return start_connection(std::move(socket), port);
+  if (*port->count < port->options.limits.connections) return start_connection(std::move(socket), port);
   if (port->options.tls) return;                 // which closes it: nothing can be said before a handshake
   static constexpr std::string_view kFull =
       "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
