@@ -9,7 +9,7 @@
 namespace tenfold::server {
 namespace {
 
-constexpr std::size_t kLongestKey = 4096, kMostKeys = 100'000;
+constexpr std::size_t kLongestKey = 4096, kMaxKeys = 100'000;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
@@ -47,7 +47,7 @@ std::shared_ptr<const std::vector<std::string>> ApiKeys::read() const {
     const std::string_view key = trimmed(line);
     if (key.empty() || key.starts_with('#')) continue;
     const bool printable = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 127; });
-    if (!printable || key.size() > kLongestKey || keys->size() >= kMostKeys)
+    if (!printable || key.size() > kLongestKey || keys->size() >= kMaxKeys)
       throw Error(ErrorKind::io, "--api-key-file: line " + std::to_string(number) + " of '" + path_ +
                                      "' is no key: printable ASCII without spaces is expected, 4096 characters at most");
     keys->emplace_back(key);
