@@ -18,31 +18,13 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / 'tests'))
+sys.path[:0] = [str(ROOT / 'tests'), str(ROOT / 'bench')]
 import onnx
 import tritonclient.http as http_client
 import triton_models
+from serve_common import PYTHON_MODEL, cpu_seconds
 
 HTTP, GRPC, METRICS = 18210, 18211, 18212
-PYTHON_MODEL = '''import sys
-sys.path.insert(0, {packages!r})
-import numpy as np
-import onnxruntime
-import triton_python_backend_utils as pb
-
-
-class TritonPythonModel:
-    def initialize(self, args):
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = {threads}
-        self.session = onnxruntime.InferenceSession({model!r}, options, providers=['CPUExecutionProvider'])
-
-    def execute(self, requests):
-        inputs = [pb.get_input_tensor_by_name(r, 'x').as_numpy() for r in requests]
-        result = self.session.run(None, {{'x': np.concatenate(inputs) if len(inputs) > 1 else inputs[0]}})[0]
-        ends = np.cumsum([len(x) for x in inputs])
-        return [pb.InferenceResponse([pb.Tensor('y', part)]) for part in np.split(result, ends[:-1])]
-'''
 CONFIG = '''max_batch_size: 16
 input {{ name: "x" data_type: TYPE_FP32 dims: [ 784 ] }}
 output {{ name: "y" data_type: TYPE_FP32 dims: [ 10 ] }}
@@ -50,28 +32,6 @@ dynamic_batching {{ }}
 instance_group {{ count: 1 kind: KIND_CPU }}
 backend: "{}"
 '''
-
-
-def processes(root):
-    """A process and those that it started."""
-    parents = {}
-    for stat in pathlib.Path('/proc').glob('[0-9]*/stat'):
-        try:
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(')')[2].split()[1])
-        except (OSError, IndexError):
-            continue
-    found = {root}
-    while more := {pid for pid, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found
-
-
-def cpu_seconds(root):
-    ticks = 0
-    for pid in processes(root):
-        fields = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf('SC_CLK_TCK')
 
 
 def write_repository(folder, packages, threads):

@@ -34,10 +34,11 @@ function(tenfold_package name)
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_include_directories(${target} PUBLIC
       $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    install(TARGETS ${target} EXPORT tenfold-${export}-targets COMPONENT ${name}
-      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS ${target} EXPORT tenfold-${export}-targets
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${ARG_OUTPUT} NAMELINK_COMPONENT development)
     install(EXPORT tenfold-${export}-targets NAMESPACE Tenfold::
-      DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold COMPONENT ${name})
+      DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold COMPONENT development)
   endforeach()
 endfunction()
 
@@ -74,17 +75,17 @@ if(TENFOLD_SHARED)
   target_link_libraries(tenfold-imaging_shared PUBLIC tenfold-runtime_shared)
 endif()
 
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
   PATTERN internal EXCLUDE)   # what the program shares with the libraries
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/NOTICE ${CMAKE_SOURCE_DIR}/THIRD-PARTY-NOTICES.txt
-  DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT share)
 
 set(package ${CMAKE_BINARY_DIR}/package)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TenfoldConfig.cmake.in ${package}/TenfoldConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold)
 write_basic_package_version_file(${package}/TenfoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${package}/TenfoldConfig.cmake ${package}/TenfoldConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold COMPONENT runtime)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold COMPONENT development)
 file(RELATIVE_PATH TENFOLD_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)   # so that an installed tree can be moved
 set(pcs tenfold-runtime-static tenfold-static tenfold-text-static tenfold-imaging-static)
 if(TENFOLD_SHARED)
@@ -92,5 +93,5 @@ if(TENFOLD_SHARED)
 endif()
 foreach(pc IN LISTS pcs)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${pc}.pc.in ${package}/${pc}.pc @ONLY)
-  install(FILES ${package}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
+  install(FILES ${package}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()

@@ -155,6 +155,7 @@ target_link_libraries(fake_gpu_test PRIVATE tenfold_api_run)
 target_link_libraries(replaced_files_test PRIVATE tenfold_api_run)
 target_link_libraries(low_latency_devices_test PRIVATE tenfold_low_latency)
 target_link_libraries(encoder_devices_test PRIVATE tenfold_text)
+target_link_libraries(served_fallback_test PRIVATE tenfold_queue)
 target_link_libraries(plugin_abi_test PRIVATE tenfold_c_build)
 target_link_libraries(plugin_library_test PRIVATE tenfold_c_build)
 
@@ -172,7 +173,7 @@ add_library(other_driver MODULE ${CMAKE_SOURCE_DIR}/tests/other_driver.c)
 set_target_properties(other_driver PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1 C_STANDARD 99
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/other_driver)
 foreach(test plugin_devices_test fake_gpu_test gpu_runtime_test gpu_capture_test gpu_graphs_test encoder_devices_test
-             low_latency_devices_test)
+             served_fallback_test low_latency_devices_test)
   add_test(NAME ${test}_beside_a_driver COMMAND ${test})
   set_tests_properties(${test}_beside_a_driver PROPERTIES TIMEOUT 1200
     ENVIRONMENT "TENFOLD_CHECK_TYPES=1;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/other_driver")
@@ -232,13 +233,19 @@ if(TENFOLD_PYTHON3)
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
                text_data_test modelopt_files_test embed_test serve_test serve_clients_test net_security_test net_faults_test
+               observe_test supervisor_test
                latency_test recurrent_test report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
 TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
-  set_tests_properties(serve_test serve_clients_test net_faults_test PROPERTIES RUN_SERIAL ON)   # which time what they see
+  set_tests_properties(serve_test serve_clients_test net_faults_test
+    observe_test supervisor_test PROPERTIES RUN_SERIAL ON)   # which time what they see
+  if(TARGET serve_load AND TARGET tenfold-server)
+    add_test(NAME serve_check_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/serve_check.py ${CMAKE_BINARY_DIR} --short)
+    set_tests_properties(serve_check_test PROPERTIES TIMEOUT 900 RUN_SERIAL ON)
+  endif()
   add_test(NAME tokenizer_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/tokenizer_test.py $<TARGET_FILE:tokenize>)
   set_tests_properties(tokenizer_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME speech_detector_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/speech_detector_test.py

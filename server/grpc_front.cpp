@@ -22,7 +22,7 @@ class Front final : public GrpcFront {
  public:
   Front(std::shared_ptr<Models> models, const GrpcOptions& options)
       : health_([models](const std::string& service) -> std::optional<bool> {
-          if (service.empty() || service == "inference.GRPCInferenceService") return models->ready();
+          if (service.empty() || service == "inference.GRPCInferenceService") return models->all_ready();
           return std::nullopt;
         }),
         server_(services(std::move(models), health_), server_options(options)) {
@@ -64,6 +64,8 @@ class Front final : public GrpcFront {
 };
 
 }  // namespace
+
+bool has_grpc() { return true; }
 
 std::unique_ptr<GrpcFront> open_grpc(std::shared_ptr<Models> models, const GrpcOptions& options) {
   return std::make_unique<Front>(std::move(models), options);

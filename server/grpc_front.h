@@ -34,6 +34,7 @@ class GrpcFront {
   virtual bool stop(std::chrono::milliseconds patience) = 0;
 };
 
+bool has_grpc();   // whether this build has it
 // Listens. Null: this build has no gRPC. Throws Error where the address cannot be had.
 std::unique_ptr<GrpcFront> open_grpc(std::shared_ptr<Models> models, const GrpcOptions& options);
 

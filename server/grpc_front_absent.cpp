@@ -3,6 +3,8 @@
 
 namespace tenfold::server {
 
+bool has_grpc() { return false; }
+
 std::unique_ptr<GrpcFront> open_grpc(std::shared_ptr<Models>, const GrpcOptions&) { return nullptr; }
 
 }  // namespace tenfold::server

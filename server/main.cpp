@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <exception>
 
+#include "grpc_front.h"
 #include "process/serve.h"
+#include "process/supervisor.h"
 
 namespace tenfold::server {
 namespace {
@@ -10,10 +12,18 @@ namespace {
 int run(int count, char** values) {
   cli::ServeOptions options;
   const cli::Flags flags = cli::make_serve_flags(options);
-  const auto words = flags.parse({values + (count > 0), values + count});
+  const std::vector<std::string> line(values, values + count);
+  std::vector<std::string> arguments(line.begin() + (count > 0), line.end());
+  std::optional<WorkerStart> worker;
+  if (!arguments.empty()) worker = parse_worker_argument(arguments[0]);
+  if (worker) arguments.erase(arguments.begin());
+  const auto words = flags.parse(arguments);
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
-  if (words.size() != 1) throw cli::UsageError("it takes one model: tenfold serve model.onnx");
-  return serve(options, words[0]);
+  cli::check_serve(options, words);
+  const std::string path = words.empty() ? "" : words[0];
+  if (worker) return serve(options, path, std::move(*worker));
+  if (options.process.no_supervisor || line.empty()) return serve(options, path, {});
+  return supervise(options, line, open_sockets(options, has_grpc()));
 }
 
 }  // namespace

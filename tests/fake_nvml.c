@@ -21,3 +21,12 @@ EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long
   return *bits = *(int*)device ? 0x44u : 1u, 0;
 }
 EXPORT int nvmlDeviceGetPersistenceMode(void* device, unsigned* on) { return *on = *(int*)device == 0, 0; }
+EXPORT int nvmlDeviceGetUtilizationRates(void* device, unsigned* rates) { return rates[0] = 37, rates[1] = 5, (void)device, 0; }
+EXPORT int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) { return *milliwatts = 250400, (void)device, 0; }
+/* The second one is too old to count energy, as GPUs before Volta are. */
+EXPORT int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* millijoules) {
+  return *millijoules = 123456789ull, *(int*)device ? 3 : 0;
+}
+EXPORT int nvmlDeviceGetMemoryInfo(void* device, unsigned long long* memory) {
+  return memory[0] = 80ull << 30, memory[1] = 60ull << 30, memory[2] = 20ull << 30, (void)device, 0;
+}

@@ -52,7 +52,7 @@ def server(*flags):
         process = subprocess.Popen([PROGRAM, folder + '/toy.onnx', *ours, *flags], stderr=subprocess.PIPE, text=True)
         try:
             for line in process.stderr:
-                if found := re.search(r'^ready on .*gRPC on 127\.0\.0\.1:(\d+)', line):
+                if found := re.search(r'ready on .*gRPC on 127\.0\.0\.1:(\d+)', line):
                     process.address = f'127.0.0.1:{found[1]}'
                     break
             else:

@@ -187,8 +187,9 @@ class LatencyCase(CliCase):
         self.assertFalse(clocks['good'])
         self.assertEqual(
             clocks['found'],
-            '0 Pretended 0, SM clock 1200 of 1980 MHz, memory 2600 MHz, 40 C; 1 Pretended 1, SM clock 1200 of 1980 MHz, '
-            'memory 2600 MHz, 91 C, sleeps while unused, slowed by power cap, heat',
+            '0 Pretended 0, SM clock 1200 of 1980 MHz, memory 2600 MHz, 40 C, 37 % busy, 250 W, 123457 J since its start, '
+            '20480 MiB used, 61440 MiB free; 1 Pretended 1, SM clock 1200 of 1980 MHz, memory 2600 MHz, 91 C, 37 % busy, 250 W, '
+            '20480 MiB used, 61440 MiB free, sleeps while unused, slowed by power cap, heat',
         )
 
     def test_doctor_changes_nothing(self):

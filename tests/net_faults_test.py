@@ -72,7 +72,7 @@ def infer_request(x):
 
 
 class Faults(ServeCase):
-    FLAGS = ('--max-queue-size=0',)
+    FLAGS = ('--max-queue-size=0', '--no-supervisor')   # so that the process is the one that serves
 
     def check_served(self, server=None):
         """One call on each protocol, in time."""
@@ -109,7 +109,7 @@ class Faults(ServeCase):
         self.check_served()
 
     def test_more_connections_than_may_be(self):
-        server = Server(self.model, f'--plan-cache-dir={self.folder.name}/plans', '--max-connections=20')
+        server = Server(self.model, '--no-supervisor', f'--plan-cache-dir={self.folder.name}/plans', '--max-connections=20')
         self.addCleanup(server.stop)
         for port in (server.port, grpc_port(server)):
             held = [connect(port) for _ in range(20)]
@@ -127,7 +127,7 @@ class Faults(ServeCase):
 
     def test_descriptors_are_exhausted_and_come_back(self):
         most = 160
-        server = Server(self.model, f'--plan-cache-dir={self.folder.name}/plans')
+        server = Server(self.model, '--no-supervisor', f'--plan-cache-dir={self.folder.name}/plans')
         self.addCleanup(server.stop)
         resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (most, most))
         held = []
@@ -227,7 +227,7 @@ class Faults(ServeCase):
         self.assertLess(resident(self.server), MOST_MEMORY)
 
     def test_bytes_in_flight_of_both_protocols(self):
-        server = Server(self.model, f'--plan-cache-dir={self.folder.name}/plans', '--max-bytes-in-flight=400000')
+        server = Server(self.model, '--no-supervisor', f'--plan-cache-dir={self.folder.name}/plans', '--max-bytes-in-flight=400000')
         self.addCleanup(server.stop)
         head = b'POST %s HTTP/1.1\r\nContent-Length: %d\r\n\r\n'
         with connect(server.port) as s:                 # what can never be taken
@@ -262,8 +262,8 @@ class Faults(ServeCase):
         self.check_served(server)
 
     def test_clients_that_leave(self):
-        server = Server(self.model, f'--plan-cache-dir={self.folder.name}/plans', '--max-queue-delay-us=3000000', '--max-batch=1024',
-                        '--max-queue-size=0')
+        server = Server(self.model, '--no-supervisor', f'--plan-cache-dir={self.folder.name}/plans', '--max-queue-delay-us=3000000',
+                        '--max-batch=1024', '--max-queue-size=0')
         self.addCleanup(server.stop)
         body = json.dumps(json_request(rows(1))).encode()
         http = [connect(server.port) for _ in range(20)]

@@ -9,15 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "configure_tensors.h"
 #include "tenfold/engine.h"
 
 namespace tenfold::triton {
-
-struct ConfiguredTensor {
-  std::string name, type;                        // "TYPE_FP32"
-  Shape shape;                                   // the model's, without the batch dim: `reshape` where there is one, else `dims`
-  bool optional = false;
-};
 
 class ModelConfig {
  public:

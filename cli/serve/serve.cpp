@@ -36,7 +36,7 @@ int serve_main(const Arguments& arguments) {
   const Flags flags = make_serve_flags(options);
   const auto words = flags.parse(arguments);   // here, so that mistakes are told also where the server is not installed
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), kOk;
-  if (words.size() != 1) throw UsageError("tenfold serve takes one model: tenfold serve model.onnx");
+  check_serve(options, words);
   Arguments line = {server_program()};
   line.insert(line.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;

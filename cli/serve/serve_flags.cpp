@@ -5,16 +5,20 @@
 namespace tenfold::cli {
 
 Flags make_serve_flags(ServeOptions& options) {
-  Flags flags("tenfold serve model.onnx [--flags]",
+  Flags flags("tenfold serve model.onnx [--flags]\n       tenfold serve --model-repository=DIR [--flags]",
               "Answers requests of the KServe v2 protocol over HTTP and gRPC, as Triton does; those of several clients run as one batch.\n"
               "The program tenfold-server does it, which stands beside this one.");
   add_model_rows(flags, options.model);
+  add_repository_rows(flags, options.repository);
   add_queue_rows(flags, options.queue);
   add_http_rows(flags, options.http);
   add_grpc_rows(flags, options.grpc);
   add_limit_rows(flags, options.limits);
   add_security_rows(flags, options.security);
+  add_memory_rows(flags, options.memory);
   add_shutdown_rows(flags, options.shutdown);
+  add_observe_rows(flags, options.observe);
+  add_process_rows(flags, options.process);
   flags.group("Help");
   flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {
                if (!text.empty() && text != "all") throw UsageError("--help or --help=all");
@@ -22,6 +26,18 @@ Flags make_serve_flags(ServeOptions& options) {
              }});
   add_refused_rows(flags);
   return flags;
+}
+
+void check_serve(const ServeOptions& options, const std::vector<std::string>& words) {
+  const RepositoryFlags& repository = options.repository;
+  if (words.size() > 1 || words.empty() == repository.folders.empty())
+    throw UsageError("it takes one model or repositories: tenfold serve model.onnx, or tenfold serve --model-repository=DIR");
+  if (!repository.load.empty() && repository.mode != "explicit")
+    throw UsageError("Use of '--load-model' requires setting '--model-control-mode=explicit' as well.");
+  if (!words.empty() && repository.mode != "none")
+    throw UsageError("--model-control-mode=" + repository.mode + " is for repositories: give --model-repository=DIR");
+  if (!repository.folders.empty() && !options.model.name.empty())
+    throw UsageError("--name is for one model; those of a repository have the names of their folders");
 }
 
 }  // namespace tenfold::cli

@@ -7,5 +7,7 @@
 namespace tenfold::cli {
 
 Flags make_serve_flags(ServeOptions& options);   // it refers to `options`
+// What no single flag can tell. Throws UsageError.
+void check_serve(const ServeOptions& options, const std::vector<std::string>& words);
 
 }  // namespace tenfold::cli

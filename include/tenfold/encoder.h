@@ -28,6 +28,7 @@
 #include "tenfold/export.h"
 #include "tenfold/network.h"
 #include "tenfold/plan_cache.h"
+#include "tenfold/run_options.h"
 #include "tenfold/text.h"
 
 namespace tenfold {
@@ -102,6 +103,8 @@ struct EncoderInfo {
   bool lower_case = false;                     // texts are put in lower case before the tokenizer sees them
   int truncate_dim = 0;                        // how many dimensions the folder wants; 0: it does not say
   int padding_id = 0;                          // of config.json, for those who pad ids themselves
+  int vocabulary = 0;                          // ids are below it
+  ScoreFunction score_function = ScoreFunction::none;   // of the folder's head: what by_folder stands for
 };
 
 // What the calls so far have seen.
@@ -123,7 +126,25 @@ struct EncodeCall {
   std::string prompt;                          // put in front of each text
   // Told in the caller's thread as texts are done; if it returns false, the call throws Error(cancelled).
   std::function<bool(std::size_t done, std::size_t total)> progress;
+  // Stops the call between two steps of a run: it throws Error(cancelled).
+  RunOptions run = {};
+  // Takes the error of one text (it is no UTF-8, an id is none, its vector is not finite), whose rows are then zeros; the others go on. It
+  // is called by several threads at once, for different texts. Null: such an error ends the call.
+  std::function<void(std::size_t text, const Error& error)> failed = {};
 };
+
+// A text, or a pair of texts, as ids that the model is given: with special tokens, of Encoder::tokenize() or the caller's own.
+struct TokenIds {
+  std::span<const std::int32_t> ids;
+  std::span<const std::int32_t> types = {};    // by id: 1 in the second text of a pair; empty: 0
+};
+struct TokenizedText {
+  std::vector<std::int32_t> ids, types;        // types: of pairs
+  std::size_t length = 0;                      // before it was truncated to ids.size()
+  operator TokenIds() const { return {ids, types}; }
+};
+// Which tokens of a text that has too many stay. by_folder: as tokenizer_config.json says.
+enum class KeptTokens : std::uint8_t { by_folder, first, last };
 
 // The vectors of one text's tokens: `size` rows of EncoderInfo::token_width.
 struct TokenVectors { std::int64_t size = 0; std::vector<float> values; };
@@ -153,11 +174,23 @@ class TENFOLD_API Encoder {
   std::vector<TokenVectors> encode_tokens(std::span<const std::string_view> texts, const EncodeCall& call = {}) const;
   // The ids that the model is given for a text: after the prompt, with special tokens, truncated (and counted so).
   std::vector<std::int32_t> token_ids(std::string_view text, const std::string& prompt = {}) const;
-  // By the classification head: a row of info().labels for each pair.
+  // By the classification head: a row of info().labels for each text, or for each pair.
+  std::vector<float> score(std::span<const std::string_view> texts, ScoreFunction function = ScoreFunction::by_folder,
+                           const EncodeCall& call = {}) const;
   std::vector<float> score(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                            ScoreFunction function = ScoreFunction::by_folder, const EncodeCall& call = {}) const;
-  // Makes the engines that encode() needs on all devices, or score() where the folder has a head.
-  void prepare() const;
+  // Once a text is tokenized, servers know what it costs, and need not do it again. It may be done in any thread. Throws invalid_argument for
+  // what is no UTF-8; of a pair, the longer text is truncated first.
+  TokenizedText tokenize(std::string_view text, const std::string& prompt = {}, KeptTokens kept = KeptTokens::by_folder) const;
+  TokenizedText tokenize_pair(std::string_view first, std::string_view second) const;
+  // The same as for texts. `call.prompt` is the one that tokenize() put in front. Ids that the model does not have, more than
+  // info().max_tokens of them, or none: invalid_argument.
+  std::vector<float> encode(std::span<const TokenIds> texts, const EncodeCall& call = {}) const;
+  std::vector<TokenVectors> encode_tokens(std::span<const TokenIds> texts, const EncodeCall& call = {}) const;
+  std::vector<float> score(std::span<const TokenIds> texts, ScoreFunction function = ScoreFunction::by_folder,
+                           const EncodeCall& call = {}) const;
+  // Makes the engines that encode() needs on all devices, or score() by the function where the folder has a head.
+  void prepare(ScoreFunction function = ScoreFunction::by_folder) const;
 
  private:
   struct TENFOLD_NOT_EXPORTED Impl;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,6 +67,9 @@ struct GpuState {
   int sm_mhz = -1, most_sm_mhz = -1, memory_mhz = -1, celsius = -1;
   bool persistent = false;  // the driver keeps it awake while nobody uses it
   std::string slowed_by;    // "power cap, heat"; empty: nothing, or that it idles
+  int utilization = -1;     // percent of the last moments in which a kernel ran
+  double watts = -1, joules = -1;                          // now; since the driver was loaded
+  std::int64_t memory_used_bytes = -1, memory_free_bytes = -1;   // by all processes
 };
 // Of all GPUs of the machine. Opens the library, and closes it again; `why_none` says why there are none.
 TENFOLD_API std::vector<GpuState> gpu_states(std::string* why_none = nullptr);

@@ -42,6 +42,12 @@ namespace tenfold {
 
 enum class Tune : std::uint8_t { now, never, background };
 
+// Where engines run, and how they are tuned there.
+struct EngineWay {
+  std::string device;
+  Tune tune = Tune::never;
+};
+
 struct ModelEnginesOptions {
   // If profiles are given, one engine serves them, and its contexts refuse all other shapes. Builds that a caller waits
   // for tell `log` and `progress`. Builds in the background tell `log` alone, from a thread of their own.
@@ -52,6 +58,11 @@ struct ModelEnginesOptions {
   std::optional<PlanCache> cache;
   int max_engines = 16;  // how many engines are kept; beyond that, the one that was used longest ago goes
   std::string tuner;      // the program `tenfold`; empty: the one that belongs to this library
+  // Whether that program makes the plans that callers wait for, too, so that a build that crashes is an Error for them and nothing else.
+  // Where it cannot, they are made in this process, and the log says why.
+  bool isolate_builds = false;
+  // What follows build.device and `tune`, in this order, where the device gives no engine, or where an engine fails (report_failure()).
+  std::vector<EngineWay> fallback;
 };
 
 // What a ModelEngines has for a range of shapes.
@@ -70,6 +81,12 @@ struct ServedEngine {
   std::uint64_t number = 0;  // number of this engine among all that the ModelEngines has had
   bool tuned = false;
   bool settled = false;  // no other engine will take its place
+  int way = 0;           // 0: that of build.device and `tune`; n: fallback[n - 1]
+};
+
+// How the engines that callers waited for came: from builds, and from the cache.
+struct BuildCounts {
+  int built = 0, cached = 0;
 };
 
 // Watches the builds that one call waits for, in place of the callbacks of BuildConfig.
@@ -107,7 +124,16 @@ class TENFOLD_API ModelEngines {
   // The engine that was used last. If there is none, an engine for open extents of 1.
   ServedEngine any_engine(const BuildWatch& watch = {});
 
+  // What a FallbackChain (fallback_chain.h) has for engines. report_failure(): a run of this engine failed, so the next way is gone;
+  // engines of a device that is lost to the process are let go. false: there is no next one, and this engine is given on. prepare():
+  // has the engine of another way made where one engine serves all shapes, so that it is there when it is needed.
+  bool report_failure(const ServedEngine& engine, ErrorKind kind, const std::string& why);
+  void restart();        // begins at the first way
+  int way() const;       // which engines are given now
+  void prepare(int way);
+
   std::vector<ServedShapes> served() const;
+  BuildCounts builds() const;
   // Waits until nothing is being tuned for this model. Returns false if that takes longer.
   bool wait(std::chrono::nanoseconds longest) const;
 

@@ -219,8 +219,8 @@ TENFOLD_API std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, 
 
 // Sweeps over images along their first spatial axis. Each plane of a source is asked for once, and memory is bounded by
 // what one extent of the window needs, whatever the axis' length. The engine has one input [batch, channel,
-// spatial...], whose spatial extents take the window. Its contexts are the call's own, and windows are cut where it
-// reads them.
+// spatial...], whose spatial extents take the window. Its context is the call's own, and windows are cut where it
+// reads them. The engine keeps one context of such calls for the next one.
 TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredictor& predict,
                        const MakeSink& sinks, const SweepOptions& options = {});
 TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,

@@ -9,4 +9,5 @@ PROGRAM = os.path.join(os.path.dirname(__file__), 'bin', 'tenfold')
 
 def main() -> NoReturn:
     os.environ.setdefault('TENFOLD_PYTHON', sys.executable)   # verbs that run in Python find this package
-    os.execv(PROGRAM, [PROGRAM, *sys.argv[1:]])
+    name = os.path.basename(sys.argv[0])
+    os.execv(PROGRAM, ['trtexec' if name == 'trtexec' else PROGRAM, *sys.argv[1:]])   # the program heeds its name

@@ -89,6 +89,13 @@ void check_rows(const Model& model, const InferRequest& request) {
            model.name() + "'");
 }
 
+void check_priority(const Model& model, const InferRequest& request) {
+  const std::uint32_t levels = model.options().queue.priority_levels;
+  if (request.priority <= levels) return;
+  refuse(request_name(request) + "the request has the priority " + std::to_string(request.priority) + ", but model '" + model.name() +
+         (levels == 0 ? "' has no priority levels: leave it out" : "' has the priority levels 1 to " + std::to_string(levels)));
+}
+
 void check_outputs(const Model& model, const InferRequest& request) {
   const auto& bindings = model.served().bindings();
   for (auto output = request.outputs.begin(); output != request.outputs.end(); ++output) {
@@ -134,6 +141,7 @@ void check_request(const Model& model, InferRequest& request) {
   request.inputs = std::move(ordered);
   if (model.max_batch() > 0) check_rows(model, request);
   check_outputs(model, request);
+  check_priority(model, request);
 }
 
 }  // namespace tenfold::server

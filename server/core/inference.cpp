@@ -2,11 +2,13 @@
 #include "core/inference.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
 #include "core/checks.h"
+#include "core/response_cache.h"
+#include "observe/log.h"
+#include "observe/request_counts.h"
 
 namespace tenfold::server {
 namespace {
@@ -22,11 +24,29 @@ Status status_of(const RequestOutcome& outcome) {
   }
 }
 
+// To traces and logs.
+void report_end(std::unique_ptr<RequestTrace> trace, const Status& status, const std::string& model, const std::string& version,
+              const std::string& id) noexcept {
+  try {
+    if (logs_verbose(1))
+      log_verbose(1, "model '" + model + "', version " + version + ", request '" + id + "': " + (status ? "ok" : status.message));
+    if (!trace) return;
+    trace->id = id;
+    if (!status) trace->error = status.message;
+  } catch (const std::bad_alloc&) {              // the request is answered all the same
+  }
+  if (!trace) return;
+  trace->end = std::chrono::steady_clock::now();
+  tracer().end(std::move(trace));
+}
+
 class QueuedRequest final : public ServedRequest, public InferCall {
  public:
   // It must not keep the model: its queue, in whose threads a request may end, would wait for itself.
-  QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::function<void(InferAnswer)> answered)
-      : model_(model), served_(model->shared_served()), request_(std::move(request)), answered_(std::move(answered)) {
+  QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::unique_ptr<RequestTrace> trace,
+                std::function<void(InferAnswer)> answered)
+      : model_(model), served_(model->shared_served()), request_(std::move(request)), answered_(std::move(answered)),
+        trace_(std::move(trace)) {
     answer_.model = model->name(), answer_.version = model->version(), answer_.id = request_.id;
     for (const InferInput& input : request_.inputs)
       inputs_.push_back({input.name, input.dtype, input.shape, input.pieces, input.dtype == DType::string ? &input.strings : nullptr});
@@ -43,25 +63,37 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   }
 
   std::span<const RequestInput> inputs() const override { return inputs_; }
-  bool cancelled() const override { return gone_; }
+  bool cancelled() const override { return gone_.cancelled(); }
+  CancelToken cancel_token() const override { return gone_; }
   bool requests_output(int output) const override { return places_[static_cast<std::size_t>(output)] >= 0; }
   void* output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) override {
     InferOutput& made = describe(output, shape);
     made.bytes.size = static_cast<std::size_t>(bytes);
-    made.bytes.data = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(made.bytes.size, 1));
-    return made.bytes.data.get();
+    std::shared_ptr<std::byte[]> memory = std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(made.bytes.size, 1));
+    std::byte* const to = memory.get();
+    made.bytes.data = std::move(memory);
+    return to;
   }
   void take_strings(int output, std::span<const std::int64_t> shape, std::span<const std::string> values) override {
     describe(output, shape).strings.assign(values.begin(), values.end());
   }
   void finish(const RequestOutcome& outcome) noexcept override {
     answer_.status = status_of(outcome);
-    if (!answer_.status) answer_.outputs.clear();
+    if (!answer_.status) {
+      answer_.outputs.clear();
+      if (const std::shared_ptr<Model> model = model_.lock()) model->errors().add(answer_.status.message);
+    } else if (cache_) {
+      keep();
+    }
+    if (outcome.run && trace_) trace_->run = *outcome.run;
+    report_end(std::move(trace_), answer_.status, answer_.model, answer_.version, answer_.id);
     // What is called may hold this request, so it is let go.
     std::exchange(answered_, nullptr)(std::move(answer_));
   }
+  // Has the answer kept for requests like this one.
+  void keep_in(std::shared_ptr<ResponseCache> cache, CacheKey key) { cache_ = std::move(cache), key_ = std::move(key); }
   void cancel() noexcept override {
-    gone_ = true;
+    gone_.cancel();
     if (const std::shared_ptr<Model> model = model_.lock()) model->queue().cancel(*this);
   }
 
@@ -74,6 +106,13 @@ class QueuedRequest final : public ServedRequest, public InferCall {
     return made;
   }
 
+  void keep() noexcept {
+    try {
+      cache_->add(std::move(key_), std::make_shared<const std::vector<InferOutput>>(answer_.outputs));
+    } catch (const std::bad_alloc&) {              // then it is not kept
+    }
+  }
+
   std::weak_ptr<Model> model_;
   std::shared_ptr<const ServedModel> served_;
   InferRequest request_;
@@ -81,7 +120,10 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   std::vector<int> places_;                      // by binding: of the answer's outputs; -1: it is not requested
   InferAnswer answer_;
   std::function<void(InferAnswer)> answered_;
-  std::atomic<bool> gone_ = false;
+  std::shared_ptr<ResponseCache> cache_;         // null: the answer is not kept
+  CacheKey key_;
+  std::unique_ptr<RequestTrace> trace_;          // null: it is not traced
+  const CancelToken gone_ = CancelToken::create();   // tripped when the client has left
 };
 
 std::uint32_t length_at(const std::string& bytes, std::size_t at) {
@@ -90,23 +132,61 @@ std::uint32_t length_at(const std::string& bytes, std::size_t at) {
   return length;
 }
 
+using Clock = std::chrono::steady_clock;
+
+// The answer, if the cache has it.
+std::optional<InferAnswer> cached(Model& model, ResponseCache& cache, const CacheKey& key, const InferRequest& request,
+                                  Clock::time_point start) {
+  const ResponseCache::Outputs outputs = cache.find(key);
+  if (!outputs) {
+    model.queue().note_cache_miss(Clock::now() - start);
+    return std::nullopt;
+  }
+  InferAnswer answer{{}, model.name(), model.version(), request.id, *outputs};
+  model.queue().note_cache_hit(start, start);
+  return answer;
+}
+
 }  // namespace
+
+std::shared_ptr<Model> model_of_request(const Models& models, const std::string& name, const std::string& version) {
+  if (!models.ready()) {
+    request_counts().count(Unassigned::not_ready);
+    throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
+  }
+  try {
+    return models.find(name, version);
+  } catch (...) {
+    request_counts().count(Unassigned::unknown_model);
+    throw;
+  }
+}
 
 std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std::function<void(InferAnswer)> answered) noexcept {
   InferAnswer refused;
+  std::shared_ptr<Model> model;
+  refused.id = request.id;
   try {
-    if (!models.ready()) throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
-    const std::shared_ptr<Model> model = models.find(request.model, request.version);
-    try {
-      check_request(*model, request);
-    } catch (const RequestError&) {
-      model->count_refused();
-      throw;
+    model = model_of_request(models, request.model, request.version);
+    check_request(*model, request);
+    std::unique_ptr<RequestTrace> trace = tracer().begin(request.origin, model->name(), model->version());
+    const std::shared_ptr<ResponseCache> cache = model->options().cache_responses ? models.cache() : nullptr;
+    CacheKey key;
+    if (cache) {
+      const Clock::time_point start = Clock::now();
+      key = CacheKey(*model, request);
+      if (std::optional<InferAnswer> answer = cached(*model, *cache, key, request, start)) {
+        report_end(std::move(trace), answer->status, answer->model, answer->version, answer->id);
+        answered(std::move(*answer));
+        return nullptr;
+      }
     }
     const std::chrono::microseconds timeout = request.timeout;
+    const auto priority = static_cast<std::uint32_t>(request.priority);
     // `answered` stays here until nothing can be thrown any more but by submit(), which then has not finished the request.
-    const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), answered);
-    model->queue().submit(queued, timeout);
+    const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), std::move(trace), answered);
+    if (cache) queued->keep_in(cache, std::move(key));
+    model->queue().submit(queued, timeout, priority);
     return queued;
   } catch (const RequestError& error) {
     refused.status = {error.code, error.what()};
@@ -115,7 +195,11 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
   } catch (const std::exception& error) {
     refused.status = {Code::internal, error.what()};
   }
-  refused.id = request.id;
+  if (model) {
+    model->count_refused(refused.status.message);
+    auto trace = tracer().begin(request.origin, model->name(), model->version());
+    report_end(std::move(trace), refused.status, model->name(), model->version(), refused.id);
+  }
   answered(std::move(refused));
   return nullptr;
 }

@@ -15,6 +15,7 @@
 
 #include "core/models.h"
 #include "core/status.h"
+#include "observe/tracer.h"
 
 namespace tenfold::server {
 
@@ -32,12 +33,14 @@ struct InferRequest {
   std::vector<InferInput> inputs;
   std::vector<std::string> outputs;                 // empty: all. Each once
   std::chrono::microseconds timeout{0};             // of waiting in the queue; 0: the model's
+  std::uint64_t priority = 0;                       // a level of the queue; 0: the default one
   std::vector<std::shared_ptr<const void>> memory;  // what the pieces point into
+  TraceOrigin origin;
 };
 
-// Bytes of an output, which are not zeroed before they are written.
+// Bytes of an output, which are not zeroed before they are written. Once there they do not change: the cache of responses has them, too.
 struct OutputBytes {
-  std::unique_ptr<std::byte[]> data;
+  std::shared_ptr<const std::byte[]> data;
   std::size_t size = 0;
 };
 struct InferOutput {
@@ -61,7 +64,10 @@ class InferCall {
   virtual void cancel() noexcept = 0;
 };
 
-// Checks the request, queues it, and has `answered` called, once. Throws nothing. Null: it was answered already.
+// The model that a request names. Throws RequestError, and counts the request where it does: it is no model's.
+std::shared_ptr<Model> model_of_request(const Models& models, const std::string& name, const std::string& version);
+// Checks the request, queues it, and has `answered` called, once. It is counted, however it ends. Throws nothing. Null: it was answered
+// already.
 std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std::function<void(InferAnswer)> answered) noexcept;
 
 // Elements of BYTES as they are on the wire: each has its length in front, 4 bytes, little endian. Throws RequestError.

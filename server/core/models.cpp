@@ -1,29 +1,80 @@
-// Opening a model: what the file permits, instances, the queue in front of them.
+// Which versions serve, and what becomes of those that do not any more.
 #include "core/models.h"
 
-#include <algorithm>
 #include <charconv>
-
-#include "core/datatype.h"
-#include "tenfold/error.h"
+#include <condition_variable>
+#include <thread>
 
 namespace tenfold::server {
 namespace {
 
-constexpr std::int64_t kDefaultMaxBatch = 4;   // Triton's
+[[noreturn]] void unknown(Code code, const std::string& what) { throw RequestError(code, "Request for unknown model: '" + what); }
 
-// The batch that the file permits; 0: it cannot be batched, and `why` says so.
-std::int64_t chosen_batch(const ModelOptions& options, std::string& why) {
-  ServedModelOptions as_is = options.served;
-  as_is.max_batch = 0;
-  const std::shared_ptr<ServedModel> file = open_served_model(options.path, std::move(as_is));
-  why = why_not_batched(file->bindings());
-  if (!why.empty()) return 0;
-  return file->max_rows() > 0 ? std::min(file->max_rows(), kDefaultMaxBatch) : kDefaultMaxBatch;
-}
+}  // namespace
 
-[[noreturn]] void not_found(const std::string& name, const std::string& what) {
-  throw RequestError(Code::not_found, "Request for unknown model: '" + name + "'" + what);
+// Models that do not serve any more. Requests that found one before may still come to its queue, so it stays until nobody holds it; then
+// its queue stops, and it is freed here, in no thread of the network's.
+class Models::Retired {
+ public:
+  Retired() : thread_([this] { work(); }) {}
+  ~Retired() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  void take(std::shared_ptr<Model> model, std::function<void()> done) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back({std::move(model), std::move(done)});
+    }
+    wake_.notify_all();
+  }
+  std::vector<std::shared_ptr<Model>> all() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<Model>> models;
+    for (const One& one : waiting_) models.push_back(one.model);
+    return models;
+  }
+
+ private:
+  struct One {
+    std::shared_ptr<Model> model;
+    std::function<void()> done;
+  };
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (!ended_) {
+      if (waiting_.empty()) wake_.wait(lock);
+      else wake_.wait_for(lock, std::chrono::milliseconds(2));
+      std::vector<One> free;
+      for (std::size_t i = waiting_.size(); i-- > 0;)
+        if (waiting_[i].model.use_count() == 1) {
+          free.push_back(std::move(waiting_[i]));
+          waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+      lock.unlock();
+      for (One& one : free) {
+        one.model->queue().stop();
+        one.model.reset();
+        one.done();
+      }
+      lock.lock();
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<One> waiting_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+std::string_view name(ModelState state) {
+  constexpr std::string_view kNames[] = {"", "LOADING", "READY", "UNLOADING", "UNAVAILABLE"};
+  return kNames[static_cast<std::size_t>(state)];
 }
 
 std::int64_t parse_version(const std::string& version) {
@@ -35,60 +86,135 @@ std::int64_t parse_version(const std::string& version) {
   return number;
 }
 
-}  // namespace
-
-Model::Model(ModelOptions options) : options_(std::move(options)) {
-  if (options_.served.max_batch < 0) options_.served.max_batch = chosen_batch(options_, not_batched_);
-  options_.queue.max_batch = options_.served.max_batch;
-  served_ = open_served_model(options_.path, options_.served);
-  for (const BindingInfo& b : served_->bindings())
-    if (v2_name(b.dtype).empty())
-      throw Error(ErrorKind::unsupported, "'" + b.name + "' has the type " + std::string(tenfold::name(b.dtype)) +
-                                              ", which the v2 protocol does not have: add a Cast to the model");
-  std::vector<std::unique_ptr<ServedInstance>> instances;
-  for (const Instances& group : options_.instances)
-    for (int i = 0; i < group.count; ++i) {
-      instances.push_back(served_->create_instance(group.device));
-      devices_.push_back(instances.back()->device());
-    }
-  queue_ = std::make_unique<RequestQueue>(std::move(instances), options_.queue);
+Models::Models() : retired_(std::make_unique<Retired>()) {}
+Models::~Models() {
+  control_.reset();                              // its threads call this
+  retired_.reset();
 }
 
 void Models::add(std::shared_ptr<Model> model) {
   const std::int64_t version = parse_version(model->version());
   const std::lock_guard lock(mutex_);
-  models_[model->name()][version] = std::move(model);
+  models_[model->name()].versions[version] = {model, ModelState::ready, ""};
+}
+
+void Models::publish(const std::string& name, Versions versions) {
+  std::vector<std::shared_ptr<Model>> old;
+  {
+    const std::lock_guard lock(mutex_);
+    if (versions.empty() && !models_.contains(name)) return;
+    Entry& entry = models_[name];
+    for (auto& [number, version] : entry.versions) {
+      const auto same = versions.find(number);
+      if (same == versions.end()) version.state = version.model ? ModelState::unloading : ModelState::unavailable;
+      if (same == versions.end() && !version.model && version.reason.empty()) version.reason = "unloaded";
+      if (version.model && (same == versions.end() || same->second != version.model)) old.push_back(std::move(version.model));
+    }
+    const bool unloaded = versions.empty();
+    for (auto& [number, model] : versions) entry.versions[number] = {std::move(model), ModelState::ready, ""};
+    entry.reason = unloaded ? "unloaded" : "";
+    if (unloaded) entry.required = false;
+  }
+  for (std::shared_ptr<Model>& model : old) {
+    const std::int64_t number = parse_version(model->version());
+    retired_->take(std::move(model), [this, name, number] {
+      const std::lock_guard lock(mutex_);
+      const auto entry = models_.find(name);
+      if (entry == models_.end()) return;
+      const auto version = entry->second.versions.find(number);
+      if (version != entry->second.versions.end() && version->second.state == ModelState::unloading)
+        version->second.state = ModelState::unavailable, version->second.reason = "unloaded";
+    });
+  }
+}
+
+void Models::set_state(const std::string& name, std::int64_t number, ModelState state, const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  Version& version = models_[name].versions[number];
+  version.reason = reason;
+  if (!version.model) version.state = state;     // one that serves stays ready
+}
+
+void Models::set_failed(const std::string& name, const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = models_[name];
+  entry.reason = reason;
+  for (auto& [number, version] : entry.versions)
+    if (version.state == ModelState::loading) version.state = ModelState::unavailable, version.reason = reason;
 }
 
 std::shared_ptr<Model> Models::find(const std::string& name, const std::string& version) const {
   const std::int64_t number = version.empty() ? -1 : parse_version(version);
   const std::lock_guard lock(mutex_);
   const auto found = models_.find(name);
-  if (found == models_.end()) not_found(name, " is not found");
-  if (number < 0) return found->second.rbegin()->second;
-  const auto of_version = found->second.find(number);
-  if (of_version == found->second.end()) not_found(name, " version " + version + " is not found");
-  return of_version->second;
+  if (found == models_.end()) unknown(Code::not_found, name + "' is not found");
+  const auto& versions = found->second.versions;
+  if (number < 0) {
+    for (auto it = versions.rbegin(); it != versions.rend(); ++it)
+      if (it->second.model) return it->second.model;
+    unknown(Code::not_found, name + "' has no available versions");
+  }
+  const auto of_version = versions.find(number);
+  if (of_version == versions.end()) unknown(Code::not_found, name + "' version " + version + " is not found");
+  if (!of_version->second.model) unknown(Code::unavailable, name + "' version " + version + " is not at ready state");
+  return of_version->second.model;
 }
 
 std::vector<std::shared_ptr<Model>> Models::all() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Model>> all;
-  for (const auto& [name, versions] : models_)
-    for (const auto& [number, model] : versions) all.push_back(model);
+  for (const auto& [name, entry] : models_)
+    for (const auto& [number, version] : entry.versions)
+      if (version.model) all.push_back(version.model);
   return all;
 }
 
-std::vector<std::string> Models::versions(const std::string& name) const {
+Models::Versions Models::serving(const std::string& name) const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> versions;
+  Versions serving;
   if (const auto found = models_.find(name); found != models_.end())
-    for (const auto& [number, model] : found->second) versions.push_back(model->version());
+    for (const auto& [number, version] : found->second.versions)
+      if (version.model) serving[number] = version.model;
+  return serving;
+}
+
+std::vector<std::string> Models::versions(const std::string& name) const {
+  std::vector<std::string> versions;
+  for (const auto& [number, model] : serving(name)) versions.push_back(std::to_string(number));
   return versions;
+}
+
+std::vector<IndexRow> Models::index() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<IndexRow> rows;
+  for (const auto& [name, entry] : models_) {
+    for (const auto& [number, version] : entry.versions) rows.push_back({name, std::to_string(number), version.state, version.reason});
+    if (entry.versions.empty() && !entry.reason.empty()) rows.push_back({name, "", ModelState::unavailable, entry.reason});
+  }
+  return rows;
+}
+
+void Models::require(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  models_[name].required = true;
+}
+
+bool Models::all_ready() const {
+  if (!ready_) return false;
+  if (!strict_) return true;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, entry] : models_) {
+    if (!entry.required) continue;
+    bool serves = false;
+    for (const auto& [number, version] : entry.versions) serves = serves || version.model;
+    if (!serves) return false;
+  }
+  return true;
 }
 
 void Models::stop() {
   for (const auto& model : all()) model->queue().stop();
+  for (const auto& model : retired_->all()) model->queue().stop();
 }
 
 }  // namespace tenfold::server

@@ -33,6 +33,8 @@ class Call {
   using Clock = std::chrono::steady_clock;
   virtual ~Call() = default;
   virtual void send(std::string message) = 0;
+  // The only or last message and the end, which leave together.
+  virtual void answer(std::string message, CallStatus status) = 0;
   // Each call must be finished once, also one that was cancelled: until then it counts as one of its connection's.
   virtual void finish(CallStatus status) = 0;
   // `cancelled` is called once, in the connection's thread, if the client leaves or its deadline passes before finish(): at once where

@@ -178,7 +178,6 @@ void Connection::send(std::int32_t id, std::string frame) {
     nghttp2_session_resume_data(session_, id);
   else
     respond(*stream, false);
-  host_.wake();
 }
 
 void Connection::finish(std::int32_t id, const CallStatus& status) {

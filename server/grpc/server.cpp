@@ -103,7 +103,7 @@ std::size_t Server::connections() const {
 }
 
 void Server::stop_accepting() {
-  if (impl_->acceptor) impl_->acceptor->close();
+  if (impl_->acceptor && !impl_->threads.empty()) impl_->acceptor->close(false);
 }
 
 bool Server::stop(std::chrono::milliseconds patience) {

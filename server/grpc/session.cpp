@@ -18,7 +18,7 @@ void Session::start(const std::shared_ptr<Loop>& loop, Connection::Host host, co
   write_timeout_ = limits.write_timeout;
   host.post = [loop](std::function<void()> call) { asio::post(loop->io, std::move(call)); };
   host.wake = [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->flush();
+    if (const auto self = weak.lock()) self->flush_soon();
   };
   host.from_this_machine = stream_.from_this_machine();
   connection_ = std::make_shared<Connection>(std::move(host), limits);
@@ -77,6 +77,16 @@ bool Session::plain_http(std::string_view bytes) {
   written_ = 0;
   ending_ = true;
   return true;
+}
+
+// Answers that come together, such as those of a batch, are written together.
+void Session::flush_soon() {
+  if (busy_ || flushes_) return;
+  flushes_ = true;
+  asio::post(loop_.io, [self = shared_from_this()] {
+    self->flushes_ = false;
+    self->flush();
+  });
 }
 
 void Session::flush() {

@@ -42,6 +42,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void readable();
   bool read_once();
   void flush();
+  void flush_soon();
   void write_rest();
   void linger();
   void arm();
@@ -57,6 +58,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t written_ = 0;
   Connection::Clock::time_point armed_ = Connection::Clock::time_point::max(), write_began_;
   bool busy_ = false, writing_ = false, reading_ = false, ending_ = false, lingering_ = false, first_ = true, plain_ = false;
+  bool flushes_ = false;                         // flush_soon() is on its way
   const bool tls_;
 };
 

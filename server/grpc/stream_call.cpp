@@ -55,6 +55,7 @@ void StreamCall::hand_over() {
   if (!connection) return;
   for (std::string& frame : frames) connection->send(id_, std::move(frame));
   if (end) connection->finish(id_, *end);
+  connection->host_.wake();
 }
 
 void StreamCall::send(std::string message) {
@@ -68,13 +69,29 @@ void StreamCall::send(std::string message) {
   post_([self = shared_from_this()] { self->hand_over(); });
 }
 
+void StreamCall::answer(std::string message, CallStatus status) {
+  std::string frame = write_frame(std::move(message), compression_level_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_finished_) return;
+    frames_.push_back(std::move(frame));
+    end(std::move(status));
+  }
+  --*calls_;
+  post_([self = shared_from_this()] { self->hand_over(); });
+}
+
+void StreamCall::end(CallStatus status) {
+  is_finished_ = true;
+  cancelled_ = nullptr;
+  end_ = std::move(status);
+}
+
 void StreamCall::finish(CallStatus status) {
   {
     const std::lock_guard lock(mutex_);
     if (is_finished_) return;
-    is_finished_ = true;
-    cancelled_ = nullptr;
-    end_ = std::move(status);
+    end(std::move(status));
   }
   --*calls_;
   post_([self = shared_from_this()] { self->hand_over(); });

@@ -12,6 +12,7 @@ class StreamCall final : public Call, public std::enable_shared_from_this<Stream
   StreamCall(Connection& connection, std::int32_t id);
   ~StreamCall() override;
   void send(std::string message) override;
+  void answer(std::string message, CallStatus status) override;
   void finish(CallStatus status) override;
   void on_cancel(std::function<void()> cancelled) override;
   void cancel();  // the client has left, or the deadline has passed
@@ -26,6 +27,7 @@ class StreamCall final : public Call, public std::enable_shared_from_this<Stream
  private:
   struct Held;
   void hand_over();
+  void end(CallStatus status);                   // with the mutex locked
 
   const std::weak_ptr<Connection> connection_;
   const std::function<void(std::function<void()>)> post_;

@@ -73,7 +73,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   }
   void close_if_idle() override {
     asio::post(stream_.get_executor(), [self = shared_from_this()] {
-      if (self->doing_ == Doing::idle) self->close();
+      if (self->doing_ == Doing::idle && !self->has_bytes()) self->close();
     });
   }
 
@@ -82,6 +82,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   enum class Doing : std::uint8_t { idle, head, body, handler, response, drain };
 
   const HttpLimits& limits() const { return port_->options.limits; }
+  bool has_bytes() { return reader_.unread() > 0 || stream_.has_bytes(); }   // of a request that has not been read
   void wait_for_request();
   void read_on();                                // has readable() called when there are bytes
   void readable();
@@ -190,7 +191,7 @@ void Connection::arm() {
 
 void Connection::wait_for_request() {
   reader_.begin();
-  if (port_->open->stopping) return close();
+  if (port_->open->stopping && !has_bytes()) return close();
   begin(Doing::idle, first_idle_.value_or(limits().idle_timeout));
   if (reader_.unread() == 0) return no_more_input_ ? close() : read_on();
   asio::post(stream_.get_executor(), [self = shared_from_this()] {   // not from here: a pipeline would be as deep as it is long
@@ -314,7 +315,9 @@ void Connection::respond(HttpResponse response) {
     response_.body = {body_part(deflated(response_.body, encoding))};
     response_.headers.emplace_back("Content-Encoding", encoding == Encoding::gzip ? "gzip" : "deflate");
   }
-  keep_ = !must_close_ && !port_->open->stopping && reader_.keep_alive();
+  const OpenConnections& open = *port_->open;
+  const bool ends = open.stopping || (open.finishing && reader_.unread() == 0);   // not before a request that is there already
+  keep_ = !must_close_ && !ends && reader_.keep_alive();
   const std::size_t bytes = total(response_.body);
   head_ = head_of(response_, bytes, keep_, reader_.is_version_10());
   out_ = {asio::buffer(head_)}, out_at_ = 0;

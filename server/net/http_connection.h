@@ -21,7 +21,8 @@ class HttpConnection {
 // The connections that are open. Thread safe.
 class OpenConnections {
  public:
-  std::atomic<bool> stopping = false;
+  std::atomic<bool> finishing = false;           // a connection ends with its next response
+  std::atomic<bool> stopping = false;            // those without a request end, too
   std::atomic<std::size_t> count = 0;
   void add(const std::shared_ptr<HttpConnection>& connection);
   void remove(const HttpConnection* connection);

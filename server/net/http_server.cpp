@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
+#include <algorithm>
 #include <thread>
 
 #include "net/acceptor.h"
@@ -15,6 +16,9 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
+
+// For connections of which a request is on its way when the server ends.
+constexpr std::chrono::milliseconds kLastRequests{100};
 
 void take(tcp::socket socket, const std::shared_ptr<const HttpPort>& port) {
   if (*port->count < port->options.limits.connections) return start_connection(std::move(socket), port);
@@ -50,6 +54,15 @@ struct HttpServer::Impl {
   std::shared_ptr<OpenConnections> open = std::make_shared<OpenConnections>();
   std::vector<std::shared_ptr<Acceptor>> acceptors;
   std::vector<std::thread> threads;
+
+  void close_acceptors(bool rest) {
+    for (const auto& acceptor : acceptors) acceptor->close(rest);
+    acceptors.clear();
+  }
+  bool wait_until(std::chrono::steady_clock::time_point time) const {
+    while (open->count > 0 && std::chrono::steady_clock::now() < time) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return open->count == 0;
+  }
 };
 
 HttpServer::HttpServer(int threads) : impl_(std::make_unique<Impl>()) {
@@ -75,18 +88,23 @@ std::uint16_t HttpServer::listen(int socket, HttpHandler handler, HttpPortOption
 }
 
 void HttpServer::stop_accepting() {
-  for (const auto& acceptor : impl_->acceptors) acceptor->close();
-  impl_->acceptors.clear();
+  impl_->close_acceptors(false);
+}
+
+bool HttpServer::finish_connections(std::chrono::milliseconds patience) {
+  impl_->open->finishing = true;
+  return impl_->wait_until(std::chrono::steady_clock::now() + patience);
 }
 
 bool HttpServer::stop(std::chrono::milliseconds patience) {
   if (impl_->threads.empty()) return true;
   const auto until = std::chrono::steady_clock::now() + patience;
+  impl_->open->finishing = true;
+  impl_->close_acceptors(true);
+  impl_->wait_until(std::min(until, std::chrono::steady_clock::now() + kLastRequests));
   impl_->open->stopping = true;
-  stop_accepting();
   for (const auto& connection : impl_->open->all()) connection->close_if_idle();
-  while (impl_->open->count > 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  const bool all_closed = impl_->open->count == 0;
+  const bool all_closed = impl_->wait_until(until);
   impl_->work.reset();
   impl_->io.stop();
   for (std::thread& thread : impl_->threads) thread.join();

@@ -49,6 +49,8 @@ class HttpServer {
   std::uint16_t listen(int socket, HttpHandler handler, HttpPortOptions options = {});
   // Leaves connections that are not accepted yet to others who have the socket. Open ones are served as before.
   void stop_accepting();
+  // From now on a connection ends with its next response. Returns when all have ended, or after `patience`: true, all have.
+  bool finish_connections(std::chrono::milliseconds patience);
   // Accepts no more connections, lets those that have a request finish it, closes the others. Returns whether all were closed within
   // `patience`.
   bool stop(std::chrono::milliseconds patience);

@@ -80,6 +80,11 @@ std::size_t NetStream::write_tls(std::span<const asio::const_buffer> buffers, Er
   return error ? 0 : count;
 }
 
+bool NetStream::has_bytes() const {
+  Error error;
+  return pending() || (socket_.available(error) > 0 && !error);
+}
+
 void NetStream::shut_down_sending() {
   if (tls_) tls_->shut_down();
   Error ignored;

@@ -23,6 +23,7 @@ class NetStream {
   Socket::wait_type read_waits() const { return read_waits_; }
   Socket::wait_type write_waits() const { return write_waits_; }
   bool pending() const { return tls_ && tls_->pending(); }   // there is more to read, of which the socket does not know
+  bool has_bytes() const;                          // that were not read yet
   void shut_down_sending();
   void close();
   bool is_open() const { return socket_.is_open(); }

@@ -1,8 +1,8 @@
 #include "process/guards.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "observe/log.h"
 #include "process/machine_limits.h"
 #include "tenfold/error.h"
 
@@ -58,12 +58,10 @@ HttpPortOptions Guards::http_port(const Router& router) const {
   return port;
 }
 
-GrpcOptions Guards::grpc_port() const {
-  constexpr int kPort = 8001;
+GrpcOptions Guards::grpc_port(int socket) const {
   const ServeOptions& options = options_;
   GrpcOptions grpc;
-  grpc.address = options.grpc.address.empty() ? options.http.address : options.grpc.address;
-  grpc.port = static_cast<std::uint16_t>(options.grpc.port >= 0 ? options.grpc.port : options.http.port == 0 ? 0 : kPort);
+  grpc.socket = socket;
   grpc.max_message_bytes = static_cast<std::size_t>(options.http.body_bytes);
   grpc.max_connections = static_cast<std::size_t>(options.http.connections);
   const std::string& level = options.grpc.compression;
@@ -73,10 +71,12 @@ GrpcOptions Guards::grpc_port() const {
   return grpc;
 }
 
+std::string Guards::http_scheme() const { return security_->http_tls() ? "https" : "http"; }
+
 int Guards::network_threads() const { return options_.http.threads > 0 ? options_.http.threads : std::clamp(processors_, 1, 8); }
 
 void Guards::read_files_again() {
-  for (const std::string& words : security_->reload()) std::fprintf(stderr, "SIGHUP: %s\n", words.c_str());
+  for (const std::string& words : security_->reload()) log_info("SIGHUP: " + words);
 }
 
 }  // namespace tenfold::server

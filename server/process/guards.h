@@ -15,9 +15,10 @@ class Guards {
  public:
   explicit Guards(const cli::ServeOptions& options);   // Throws Error
   HttpPortOptions http_port(const Router& router) const;
-  GrpcOptions grpc_port() const;
+  GrpcOptions grpc_port(int socket) const;
+  std::string http_scheme() const;
   int network_threads() const;                   // of HTTP
-  void read_files_again();                       // and tells what was read, on stderr
+  void read_files_again();                       // and logs which
 
  private:
   cli::ServeOptions options_;

@@ -1,62 +1,61 @@
 #include "process/serve.h"
 
-#include <csignal>
-#include <cstdio>
+#include <algorithm>
 #include <exception>
 #include <thread>
 
-#include "config/model_options.h"
+#include "config/observe_options.h"
 #include "config/start_table.h"
+#include "core/response_cache.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
+#include "observe/log.h"
+#include "process/end_watch.h"
 #include "process/guards.h"
 #include "process/hang_up.h"
+#include "repository/start.h"
 #include "routes/v2_routes.h"
-#include "tenfold/error.h"
+#include "tenfold/device_error.h"
 
 namespace tenfold::server {
 namespace {
 
 using cli::ServeOptions;
 
-// SIGTERM and SIGINT of all threads, which are started after it.
-sigset_t block_stop_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM}) ::sigaddset(&signals, signal);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
-  return signals;
-}
+using Clock = std::chrono::steady_clock;
 
-void wait_for(const sigset_t& signals) {
-  int signal = 0;
-  ::sigwait(&signals, &signal);
-}
-
-// A signal while models load ends the process at once, as does a second one later.
-void exit_at_signal(const sigset_t& signals, const std::atomic<bool>& watching) {
-  while (true) {
-    wait_for(signals);
-    if (watching) std::_Exit(1);
-  }
-}
+constexpr int kTurn = 50;                              // milliseconds
+constexpr std::chrono::seconds kSoon{5};               // Accept::soon
+constexpr std::chrono::seconds kIdleAtHandover{5};     // until a connection without requests is closed
 
 // Not ready at once; what was accepted is answered; false: not within the time for it.
 bool drain(Models& models, HttpServer& http, GrpcFront* grpc, const ServeOptions& options) {
   models.set_ready(false);
   if (grpc) grpc->ready_changed();
   std::this_thread::sleep_for(std::chrono::seconds(options.shutdown.delay_s));
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(options.shutdown.timeout_s);
+  const auto until = Clock::now() + std::chrono::seconds(options.shutdown.timeout_s);
   std::atomic<bool> stopped = false;
   std::thread stopping([&] { models.stop(), stopped = true; });
-  while (!stopped && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!stopped && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (!stopped) return stopping.detach(), false;
   stopping.join();
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
   const auto patience = std::max(left, std::chrono::milliseconds(100));
   const bool calls_ended = !grpc || grpc->stop(patience);
   return http.stop(patience) && calls_ended;
+}
+
+// Another worker takes new connections. Those that there are have their answers, also to requests that come now.
+void finish_connections(HttpServer& http, GrpcFront* grpc, const ServeOptions& options) {
+  http.stop_accepting();
+  if (grpc) grpc->stop_accepting();
+  const std::chrono::seconds patience(options.shutdown.timeout_s);
+  std::thread calls([&] {
+    if (grpc) grpc->stop(patience);
+  });
+  http.finish_connections(std::min(patience, kIdleAtHandover));
+  http.stop(patience);
+  calls.join();
 }
 
 Router routes_of_metrics(const std::shared_ptr<Models>& models) {
@@ -72,66 +71,110 @@ Router routes_of_models(const std::shared_ptr<Models>& models) {
   return router;
 }
 
-struct HttpPorts {
-  std::string scheme;                            // "https" under TLS
-  std::uint16_t models = 0;
-  std::string metrics;                           // words for the line that says where it is; empty: nowhere
+// All that listens, and the line that says where.
+struct Ports {
+  Ports(const ServeOptions& options, const Guards& guards, std::shared_ptr<Models> models)
+      : options(options), guards(guards), models(std::move(models)), http(guards.network_threads()) {}
+  void listen(Sockets& sockets);
+  std::uint16_t listen(int socket, Router router) {
+    HttpPortOptions port = guards.http_port(router);
+    return http.listen(socket, router.handler(), std::move(port));
+  }
+  bool listening() const { return !line.empty(); }
+
+  const ServeOptions& options;
+  const Guards& guards;
+  const std::shared_ptr<Models> models;
+  HttpServer http;
+  std::unique_ptr<GrpcFront> grpc;
+  std::string line;
 };
 
-std::uint16_t listen(HttpServer& http, const Guards& guards, const std::string& address, int port, Router router) {
-  HttpPortOptions options = guards.http_port(router);
-  return http.listen(address, static_cast<std::uint16_t>(port), router.handler(), std::move(options));
+void Ports::listen(Sockets& sockets) {
+  const std::string scheme = guards.http_scheme() + "://";
+  const auto url = [](const std::string& address, int port) { return shown_address(address) + ":" + std::to_string(port); };
+  line = "ready on " + scheme + url(http_address(options), listen(sockets.http.release(), routes_of_models(models)));
+  if (sockets.metrics)
+    line += ", metrics on " + scheme +
+            url(metrics_address(options), listen(sockets.metrics.release(), routes_of_metrics(models))) + "/metrics";
+  if (!sockets.grpc) return;
+  grpc = open_grpc(models, guards.grpc_port(sockets.grpc.release()));
+  line += ", gRPC on " + url(grpc_address(options), grpc->port());
 }
 
-HttpPorts listen(HttpServer& http, const Guards& guards, const std::shared_ptr<Models>& models, const cli::ServeOptions& all) {
-  const cli::HttpFlags& options = all.http;
-  HttpPorts ports{.scheme = all.security.http.enabled || all.security.http.mutual ? "https" : "http", .models = 0, .metrics = {}};
-  ports.models = listen(http, guards, options.address, options.port, routes_of_models(models));
-  if (!options.metrics) return ports;
-  const std::string& address = options.metrics_address.empty() ? options.address : options.metrics_address;
-  const std::uint16_t opened = listen(http, guards, address, options.metrics_port, routes_of_metrics(models));
-  ports.metrics = ", metrics on " + ports.scheme + "://" + shown_address(address) + ":" + std::to_string(opened) + "/metrics";
-  return ports;
+// Signals while the model loads end the process.
+std::vector<StartRow> load(Models& models, const ServeOptions& options, const std::string& path, EndWatch& end,
+                           const std::function<void()>& each_turn) {
+  std::atomic<bool> loading = true;
+  std::thread watcher([&] {
+    while (loading) {
+      if (end.wait(kTurn)) std::_Exit(0);
+      each_turn();
+    }
+  });
+  std::vector<StartRow> rows = load_models(models, options, path);
+  loading = false;
+  watcher.join();
+  return rows;
+}
+
+// The reason of a GPU that only a new process can use again; empty: there is none.
+std::string lost_device(const Models& models) {
+  for (const auto& model : models.all())
+    for (const std::string& device : model->devices())
+      if (const DeviceHealth health = device_health(device); !health) return device + ": " + health.reason;
+  return {};
+}
+
+End wait_for_end(EndWatch& end, const Models& models, const Descriptor& link) {
+  constexpr int kLook = 200;                     // milliseconds
+  for (bool lost = false;;) {
+    if (const auto ended = end.wait(link && !lost ? kLook : -1)) return *ended;
+    if (!link || lost) continue;
+    const std::string reason = lost_device(models);
+    if (lost = !reason.empty(); lost) {
+      log_error("a device is lost to this process, so another worker takes its place: " + reason);
+      send(link, Message::lost);
+    }
+  }
 }
 
 }  // namespace
 
-int serve(const ServeOptions& options, const std::string& path) {
-  const sigset_t signals = block_stop_signals();
-  const auto models = std::make_shared<Models>();
+int serve(const ServeOptions& options, const std::string& path, WorkerStart start) {
   Guards guards(options);
   const HangUp hang_up([&guards] { guards.read_files_again(); });
-  HttpServer http(guards.network_threads());
-  const HttpPorts ports = listen(http, guards, models, options);
-  std::string others = ports.metrics;
-  const std::unique_ptr<GrpcFront> grpc = options.grpc.enabled ? open_grpc(models, guards.grpc_port()) : nullptr;
-  if (grpc) others += ", gRPC on " + shown_address(guards.grpc_port().address) + ":" + std::to_string(grpc->port());
-  StartRow row;
-  {
-    // Signals while the model loads are for a thread that ends with it.
-    std::atomic<bool> loading = true;
-    std::thread watcher([&] {
-      const timespec shortly{0, 50'000'000};
-      while (loading)
-        if (::sigtimedwait(&signals, nullptr, &shortly) > 0) std::_Exit(0);
-    });
-    row = load_model(*models, options, path);
-    loading = false;
-    watcher.join();
-  }
-  std::fputs(start_table({row}).c_str(), stderr);
-  if (!row.ready) return 1;
+  EndWatch end(start.link);
+  const Observing observing(options.observe);
+  const auto models = std::make_shared<Models>();
+  if (options.memory.cache_bytes > 0)
+    models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
+  if (!start.link) start.sockets = open_sockets(options, has_grpc());
+  Ports ports(options, guards, models);
+  if (start.accept == Accept::at_once) ports.listen(start.sockets);
+  const auto soon = Clock::now() + kSoon;
+  const std::vector<StartRow> rows = load(*models, options, path, end, [&] {
+    if (start.accept == Accept::soon && !ports.listening() && Clock::now() > soon) ports.listen(start.sockets);
+  });
+  log_table(start_table(rows));
+  const bool failed = std::any_of(rows.begin(), rows.end(), [](const StartRow& row) { return !row.ready; });
+  if (failed && options.repository.exit_on_error) return 1;
   models->set_ready(true);
-  if (grpc) grpc->ready_changed();
-  std::fprintf(stderr, "ready on %s://%s:%u%s\n", ports.scheme.c_str(), shown_address(options.http.address).c_str(), ports.models,
-               others.c_str());
-  wait_for(signals);
-  static std::atomic<bool> watching = true;
-  std::thread(exit_at_signal, signals, std::cref(watching)).detach();
-  std::fputs("stopping: accepted requests are answered\n", stderr);
-  if (drain(*models, http, grpc.get(), options)) return 0;
-  std::fputs("stopped before all accepted requests were answered: --exit-timeout-secs passed\n", stderr);
-  std::fflush(stderr);
+  if (!ports.listening()) ports.listen(start.sockets);
+  if (ports.grpc) ports.grpc->ready_changed();
+  if (start.link) send(start.link, Message::ready);
+  log_info(ports.line);
+  const End how = wait_for_end(end, *models, start.link);
+  end.watch_on([models] { models->set_ready(false); });
+  if (how == End::hand_over) {
+    log_info("another worker serves now: accepted requests are answered");
+    finish_connections(ports.http, ports.grpc.get(), options);
+    models->stop();
+    return 0;
+  }
+  log_info("stopping: accepted requests are answered");
+  if (drain(*models, ports.http, ports.grpc.get(), options)) return 0;
+  log_error("stopped before all accepted requests were answered: --exit-timeout-secs passed");
   std::_Exit(1);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/inference.h"
 #include "grpc_service.pb.h"
+#include "observe/request_counts.h"
 #include "protocol/grpc_tensors.h"
 
 namespace tenfold::server::grpc {
@@ -19,7 +20,8 @@ struct Parsed {
 };
 
 // Reads the request and queues it. `answered` is called once, also for one that is refused.
-std::shared_ptr<InferCall> submit(const Models& models, Message message, std::function<void(InferAnswer)> answered) {
+std::shared_ptr<InferCall> submit(const Models& models, const Call& call, Message message, std::function<void(InferAnswer)> answered) {
+  const auto received = std::chrono::steady_clock::now();
   auto parsed = std::make_shared<Parsed>();
   parsed->hold = std::move(message.hold);
   const auto refuse = [&](Code code, const std::string& why) -> std::shared_ptr<InferCall> {
@@ -28,24 +30,29 @@ std::shared_ptr<InferCall> submit(const Models& models, Message message, std::fu
     answered(std::move(answer));
     return nullptr;
   };
-  if (!parsed->message.ParseFromString(message.bytes)) return refuse(Code::invalid_argument, "the request is not a ModelInferRequest");
-  message.bytes = {};
-  if (!models.ready()) return refuse(Code::unavailable, "the server takes no requests: it is loading or stopping");
-  std::shared_ptr<Model> model;
-  try {
-    model = models.find(parsed->message.model_name(), parsed->message.model_version());
-    InferRequest request = read_infer_request(parsed->message, {parsed});
-    return infer(models, std::move(request), answered);
-  } catch (const RequestError& error) {
-    if (model) model->count_refused();
-    return refuse(error.code, error.what());
+  if (!parsed->message.ParseFromString(message.bytes)) {
+    request_counts().count(Unassigned::malformed);
+    return refuse(Code::invalid_argument, "the request is not a ModelInferRequest");
   }
+  message.bytes = {};
+  std::shared_ptr<Model> model;
+  InferRequest request;
+  try {
+    model = model_of_request(models, parsed->message.model_name(), parsed->message.model_version());
+    request = read_infer_request(parsed->message, {parsed});
+    request.origin = {std::string(call.metadata("traceparent")), std::string(call.metadata("tracestate")), "GRPC", received};
+  } catch (const std::exception& error) {
+    if (model) model->count_refused(error.what());
+    const auto* known = dynamic_cast<const RequestError*>(&error);
+    return refuse(known ? known->code : Code::internal, error.what());
+  }
+  return infer(models, std::move(request), answered);
 }
 
 void model_infer(const Models& models, const std::shared_ptr<Call>& call, Message message) {
-  const auto infer_call = submit(models, std::move(message), [call](InferAnswer answer) {
-    if (answer.status) call->send(write_infer_response(answer));
-    call->finish(status_of(answer.status));
+  const auto infer_call = submit(models, *call, std::move(message), [call](InferAnswer answer) {
+    if (answer.status) call->answer(write_infer_response(answer), {});
+    else call->finish(status_of(answer.status));
   });
   if (infer_call) call->on_cancel([infer_call] { infer_call->cancel(); });
 }
@@ -65,7 +72,7 @@ class InferStream final : public RequestStream {
 
   void on_message(Message message) override {
     const std::size_t number = state_->begin();
-    const auto infer_call = submit(*models_, std::move(message), [state = state_, number](const InferAnswer& answer) {
+    const auto infer_call = submit(*models_, *state_->call, std::move(message), [state = state_, number](const InferAnswer& answer) {
       state->answer(number, write_stream_response(answer));
     });
     if (infer_call) state_->keep(number, infer_call);
@@ -138,13 +145,14 @@ class InferStream final : public RequestStream {
 
 void add_inference(Services& services, std::shared_ptr<Models> models) {
   add_metadata(services, models);
+  add_settings(services, models);
   services[kService + "ModelInfer"] = {
       .unary = [models](const std::shared_ptr<Call>& call, Message message) { model_infer(*models, call, std::move(message)); }};
   services[kService + "ModelStreamInfer"] = {
       .stream = [models](const std::shared_ptr<Call>& call) { return std::make_unique<InferStream>(models, call); }};
   for (const std::string name : {"RepositoryModelLoad", "RepositoryModelUnload", "SystemSharedMemoryStatus", "SystemSharedMemoryRegister",
                                  "SystemSharedMemoryUnregister", "CudaSharedMemoryStatus", "CudaSharedMemoryRegister",
-                                 "CudaSharedMemoryUnregister", "TraceSetting", "LogSettings"})
+                                 "CudaSharedMemoryUnregister"})
     services[kService + name] = {.unary = [name](const std::shared_ptr<Call>& call, const Message&) {
       call->finish({StatusCode::unimplemented, "this server has no " + name + ": serve the model by Triton and libtriton_tenfold.so"});
     }};

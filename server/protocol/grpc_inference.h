@@ -9,5 +9,7 @@ namespace tenfold::server::grpc {
 void add_inference(Services& services, std::shared_ptr<Models> models);
 // The part that tells of models: metadata, configuration, statistics, index.
 void add_metadata(Services& services, const std::shared_ptr<Models>& models);
+// TraceSetting and LogSettings.
+void add_settings(Services& services, const std::shared_ptr<Models>& models);
 
 }  // namespace tenfold::server::grpc

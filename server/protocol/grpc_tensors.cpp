@@ -76,8 +76,8 @@ void read_parameters(const inference::ModelInferRequest& message, InferRequest& 
   for (const auto& [name, value] : message.parameters()) {
     if (name == "timeout") {
       request.timeout = std::chrono::microseconds(std::min(number(value, name), std::uint64_t{1} << 50));
-    } else if (name == "priority" && number(value, name) > 0) {
-      refuse("the request has a 'priority', but the model has no priority levels: leave it out");
+    } else if (name == "priority") {
+      request.priority = number(value, name);
     } else if (name.starts_with("sequence_") && !is_nothing(value)) {
       throw RequestError(Code::unsupported, "the request has '" + name + "', but this server has no sequence batching" + kServeByTriton);
     }

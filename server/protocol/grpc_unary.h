@@ -16,8 +16,8 @@ Method unary_method(Answer answer) {
       return call->finish({StatusCode::internal, "the request is not a " + request.GetTypeName()});
     Response response;
     CallStatus status = answer(std::as_const(request), response);
-    if (status.code == StatusCode::ok) call->send(response.SerializeAsString());
-    call->finish(std::move(status));
+    if (status.code == StatusCode::ok) call->answer(response.SerializeAsString(), {});
+    else call->finish(std::move(status));
   }};
 }
 

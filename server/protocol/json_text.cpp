@@ -17,13 +17,6 @@ namespace {
   throw RequestError(Code::invalid_argument, "output '" + std::string(tensor) + "' " + why + ": request it with \"binary_data\": true");
 }
 
-// The length of the well-formed sequence that begins here; 0: there is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  return length <= text.size() && simdjson::validate_utf8(text.data(), length) ? length : 0;
-}
-
 template <class T>
 void append_number(std::string& out, T value) {
   char text[40];
@@ -49,32 +42,6 @@ void append_booleans(std::string& out, const std::byte* data, std::int64_t count
 }
 
 }  // namespace
-
-void append_string(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) {
-    const char c = text[0];
-    std::size_t length = 1;
-    if (c == '"' || c == '\\') {
-      (out += '\\') += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      (out += c < 0x10 ? "\\u000" : "\\u001") += kDigits[c & 15];
-    } else if (length = sequence_length(text); length > 0) {
-      out.append(text.substr(0, length));
-    } else {
-      out += "\\ufffd", length = 1;
-    }
-    text.remove_prefix(length);
-  }
-  out += '"';
-}
-
-std::string json_string(std::string_view text) {
-  std::string out;
-  append_string(out, text);
-  return out;
-}
 
 std::string json_shape(const Shape& shape) {
   std::string out = "[";

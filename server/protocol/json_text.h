@@ -5,12 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "observe/json_string.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::server {
 
-void append_string(std::string& out, std::string_view text);   // in quotes. `text` is UTF-8; bytes that are not become U+FFFD
-std::string json_string(std::string_view text);
 std::string json_shape(const Shape& shape);
 // {"error":"..."}
 std::string json_error(std::string_view message);

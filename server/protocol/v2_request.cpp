@@ -143,8 +143,7 @@ void read_parameters(const dom::object& object, V2Request& read) {
     if (name == "binary_data_output") read.forms.all_binary = flag(value, name, "the request");
     else if (name == "timeout") read.request.timeout = std::chrono::microseconds(std::min(number(value, name, "the request"),
         std::uint64_t{1} << 50));
-    else if (name == "priority" && number(value, name, "the request") > 0)
-      refuse("the request has a 'priority', but the model has no priority levels: leave it out");
+    else if (name == "priority") read.request.priority = number(value, name, "the request");
     else if (name.starts_with("sequence_") && !(value.is_uint64() && std::uint64_t(value) == 0) && !(value.is_bool() && !bool(value)) &&
              !(value.is_string() && std::string_view(value).empty()))
       throw RequestError(Code::unsupported, "the request has '" + std::string(name) +

@@ -11,9 +11,9 @@ namespace {
 OutputBytes bytes_of(InferOutput& output) {
   if (output.dtype != DType::string) return std::move(output.bytes);
   const std::string text = write_bytes_elements(output.strings);
-  OutputBytes bytes{std::make_unique_for_overwrite<std::byte[]>(text.size() + 1), text.size()};
-  std::memcpy(bytes.data.get(), text.data(), text.size());
-  return bytes;
+  const std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(text.size() + 1);
+  std::memcpy(bytes.get(), text.data(), text.size());
+  return {bytes, text.size()};
 }
 
 }  // namespace

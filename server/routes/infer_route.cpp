@@ -1,4 +1,5 @@
 // POST /v2/models/NAME[/versions/V]/infer
+#include "observe/request_counts.h"
 #include "protocol/v2_message.h"
 #include "routes/v2_routes.h"
 
@@ -20,6 +21,7 @@ HttpResponse response_to(InferAnswer& answer, const OutputForms& forms) {
     }
     return response;
   } catch (const RequestError& error) {
+    ++request_counts().unwritten;
     return error_response(error.code, error.what());
   }
 }
@@ -27,8 +29,8 @@ HttpResponse response_to(InferAnswer& answer, const OutputForms& forms) {
 V2Request read(const HttpRequest& http, Model& model) {
   try {
     return read_v2_request({http.body, http.text(), http.header("inference-header-content-length")}, model);
-  } catch (const RequestError&) {
-    model.count_refused();
+  } catch (const std::exception& error) {
+    model.count_refused(error.what());
     throw;
   }
 }
@@ -37,10 +39,12 @@ V2Request read(const HttpRequest& http, Model& model) {
 
 void infer_route(const std::shared_ptr<Models>& models, const std::string& name, const std::string& version,
                  const std::shared_ptr<HttpExchange>& exchange) {
-  if (!models->ready()) throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
-  const std::shared_ptr<Model> model = models->find(name, version);
-  V2Request v2 = read(exchange->request(), *model);
+  const auto received = std::chrono::steady_clock::now();
+  const std::shared_ptr<Model> model = model_of_request(*models, name, version);
+  const HttpRequest& http = exchange->request();
+  V2Request v2 = read(http, *model);
   v2.request.model = name, v2.request.version = version;
+  v2.request.origin = {std::string(http.header("traceparent")), std::string(http.header("tracestate")), "HTTP", received};
   const auto forms = std::make_shared<const OutputForms>(std::move(v2.forms));
   const std::shared_ptr<InferCall> call = infer(*models, std::move(v2.request), [exchange, forms](InferAnswer answer) {
     // JSON of large outputs takes time, which is not that of the model's thread.

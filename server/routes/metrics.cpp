@@ -1,55 +1,74 @@
-// GET /metrics: Prometheus' text, with Triton's names, units and labels.
+// GET /metrics: Prometheus' text, with Triton's names, units and labels, and what Tenfold adds under `tenfold_`.
 #include <array>
 
+#include "observe/metrics_options.h"
+#include "observe/prometheus_text.h"
+#include "routes/metrics_parts.h"
 #include "routes/v2_routes.h"
 
 namespace tenfold::server {
 namespace {
 
-struct Sampled {
-  std::string labels;                            // without braces
-  QueueStatistics statistics;
-  std::uint64_t refused;
-};
-
-std::string label_value(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') out += "\\n";
-    else if (c == '"' || c == '\\') (out += '\\') += c;
-    else out += c;
-  }
-  return out;
-}
-
-class Text {
- public:
-  explicit Text(const std::vector<Sampled>& models) : models_(models) {}
-  void family(const char* name, const char* type, const char* help) {
-    out_ += "# HELP " + std::string(name) + " " + help + "\n# TYPE " + name + " " + type + "\n";
-  }
-  template <class Value>
-  void each(const char* name, const char* type, const char* help, const Value& value) {
-    family(name, type, help);
-    for (const Sampled& model : models_) sample(name, model.labels, value(model.statistics));
-  }
-  void sample(const char* name, const std::string& labels, std::uint64_t value) {
-    out_ += std::string(name) + "{" + labels + "} " + std::to_string(value) + "\n";
-  }
-  std::string take() { return std::move(out_); }
-
- private:
-  const std::vector<Sampled>& models_;
-  std::string out_;
-};
+using S = const QueueStatistics&;
 
 std::uint64_t us(const DurationSum& sum) { return sum.ns / 1000; }
 
-using S = const QueueStatistics&;
+struct Family {
+  const char *name, *type, *help;
+  std::uint64_t (*value)(S);
+};
 
-void add_failures(Text& text, const std::vector<Sampled>& models) {
-  text.family("nv_inference_request_failure", "counter", "Requests that failed, by reason");
-  for (const Sampled& model : models) {
+// Triton's, in its words.
+constexpr Family kTriton[] = {
+    {"nv_inference_request_success", "counter", "Number of successful inference requests, all batch sizes",
+     [](S s) { return s.success.count; }},
+    {"nv_inference_count", "counter", "Number of inferences performed (does not include cached requests)",
+     [](S s) { return s.inferences; }},
+    {"nv_inference_exec_count", "counter", "Number of model executions performed (does not include cached requests)",
+     [](S s) { return s.executions; }},
+    {"nv_inference_request_duration_us", "counter", "Cumulative inference request duration in microseconds (includes cached requests)",
+     [](S s) { return us(s.success); }},
+    {"nv_inference_queue_duration_us", "counter", "Cumulative inference queuing duration in microseconds (includes cached requests)",
+     [](S s) { return us(s.queue); }},
+    {"nv_inference_compute_input_duration_us", "counter",
+     "Cumulative compute input duration in microseconds (does not include cached requests)", [](S s) { return us(s.compute_input); }},
+    {"nv_inference_compute_infer_duration_us", "counter",
+     "Cumulative compute inference duration in microseconds (does not include cached requests)", [](S s) { return us(s.compute_infer); }},
+    {"nv_inference_compute_output_duration_us", "counter",
+     "Cumulative inference compute output duration in microseconds (does not include cached requests)",
+     [](S s) { return us(s.compute_output); }},
+    {"nv_inference_pending_request_count", "gauge", "Instantaneous number of pending requests awaiting execution per-model.",
+     [](S s) { return s.waiting; }},
+};
+constexpr Family kMemory = {"tenfold_model_memory_bytes", "gauge", "Memory that the model's instances held after their last runs",
+                            [](S s) { return static_cast<std::uint64_t>(s.memory_bytes); }};
+
+struct HistogramFamily {
+  const char *name, *help;
+  DurationHistogram RequestHistograms::*histogram;
+  DurationSum QueueStatistics::*sum;
+};
+constexpr HistogramFamily kHistograms[] = {
+    {"tenfold_request_duration_us", "Duration of requests that succeeded, in microseconds", &RequestHistograms::request,
+     &QueueStatistics::success},
+    {"tenfold_queue_duration_us", "How long requests waited in the queue, in microseconds", &RequestHistograms::queue,
+     &QueueStatistics::queue},
+    {"tenfold_compute_input_duration_us", "How long the copy of inputs took, in microseconds", &RequestHistograms::compute_input,
+     &QueueStatistics::compute_input},
+    {"tenfold_compute_infer_duration_us", "How long the run of the model took, in microseconds", &RequestHistograms::compute_infer,
+     &QueueStatistics::compute_infer},
+    {"tenfold_compute_output_duration_us", "How long the copy of outputs took, in microseconds", &RequestHistograms::compute_output,
+     &QueueStatistics::compute_output},
+};
+
+void add(PrometheusText& text, const std::vector<SampledModel>& models, const Family& family) {
+  text.family(family.name, family.type, family.help);
+  for (const SampledModel& model : models) text.sample(family.name, model.labels, family.value(model.statistics));
+}
+
+void add_failures(PrometheusText& text, const std::vector<SampledModel>& models) {
+  text.family("nv_inference_request_failure", "counter", "Number of failed inference requests, all batch sizes");
+  for (const SampledModel& model : models) {
     const std::array<std::pair<const char*, std::uint64_t>, 4> reasons = {{{"REJECTED", model.statistics.rejected},
                                                                            {"CANCELED", model.statistics.cancelled},
                                                                            {"BACKEND", model.statistics.failed},
@@ -59,39 +78,57 @@ void add_failures(Text& text, const std::vector<Sampled>& models) {
   }
 }
 
-void add_closed(Text& text, const std::vector<Sampled>& models) {
+void add_received(PrometheusText& text, const std::vector<SampledModel>& models) {
+  text.family("tenfold_request_received_total", "counter", "Requests to the model: those that succeeded, failed, and are under way");
+  for (const SampledModel& model : models)
+    text.sample("tenfold_request_received_total", model.labels, model.statistics.received + model.refused);
+}
+
+void add_closed(PrometheusText& text, const std::vector<SampledModel>& models) {
   text.family("tenfold_batch_closed_total", "counter", "Batches by why they took no more requests");
-  for (const Sampled& model : models)
+  for (const SampledModel& model : models)
     for (std::size_t i = 0; i < kBatchClosedReasons; ++i)
       text.sample("tenfold_batch_closed_total",
                   model.labels + ",reason=\"" + std::string(tenfold::name(static_cast<BatchClosed>(i))) + "\"", model.statistics.closed[i]);
 }
 
+void add_histograms(PrometheusText& text, const std::vector<SampledModel>& models) {
+  for (const HistogramFamily& family : kHistograms) {
+    text.family(family.name, "histogram", family.help);
+    for (const SampledModel& model : models)
+      text.histogram(family.name, model.labels, model.statistics.histograms.*family.histogram, (model.statistics.*family.sum).ns);
+  }
+}
+
 }  // namespace
 
-HttpResponse metrics(const Models& models) {
-  std::vector<Sampled> sampled;
+std::vector<SampledModel> sample_models(const Models& models) {
+  std::vector<SampledModel> sampled;
   for (const auto& model : models.all()) {
-    const std::uint64_t refused = model->refused();
+    const std::uint64_t refused = model->refused();   // first, so that failures never pass what was received
     sampled.push_back({"model=\"" + label_value(model->name()) + "\",version=\"" + label_value(model->version()) + "\"",
-                       model->queue().statistics(), refused});
+                       model->queue().statistics(), refused, model});
   }
-  Text text(sampled);
-  text.each("nv_inference_request_success", "counter", "Requests that succeeded", [](S s) { return s.success.count; });
-  add_failures(text, sampled);
-  text.each("nv_inference_count", "counter", "Inferences: rows of batches", [](S s) { return s.inferences; });
-  text.each("nv_inference_exec_count", "counter", "Runs of the model", [](S s) { return s.executions; });
-  text.each("nv_inference_request_duration_us", "counter", "Time of requests, in all", [](S s) { return us(s.success); });
-  text.each("nv_inference_queue_duration_us", "counter", "Time of requests in the queue, in all", [](S s) { return us(s.queue); });
-  text.each("nv_inference_compute_input_duration_us", "counter", "Time of copying inputs, in all", [](S s) { return us(s.compute_input); });
-  text.each("nv_inference_compute_infer_duration_us", "counter", "Time of running the model, in all",
-      [](S s) { return us(s.compute_infer); });
-  text.each("nv_inference_compute_output_duration_us", "counter", "Time of copying outputs, in all",
-      [](S s) { return us(s.compute_output); });
-  text.each("nv_inference_pending_request_count", "gauge", "Requests that wait now", [](S s) { return s.waiting; });
-  add_closed(text, sampled);
-  HttpResponse response{200, {{"Content-Type", "text/plain; charset=utf-8"}}, {}};
-  response.body.push_back(body_part(text.take()));
+  return sampled;
+}
+
+std::string metrics_text(const std::vector<SampledModel>& models) {
+  PrometheusText text;
+  for (const Family& family : kTriton) add(text, models, family);
+  add_failures(text, models);
+  add_received(text, models);
+  add_closed(text, models);
+  add_histograms(text, models);
+  add(text, models, kMemory);
+  if (metrics_options().summaries) add_summaries(text, models);
+  if (metrics_options().tei) add_tei_metrics(text, models);
+  add_server_metrics(text);
+  return text.take();
+}
+
+HttpResponse metrics(const Models& models) {
+  HttpResponse response{200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, {}};
+  response.body.push_back(body_part(metrics_text(sample_models(models))));
   return response;
 }
 

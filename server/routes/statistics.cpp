@@ -37,7 +37,8 @@ std::string statistics_of(const Model& model) {
          std::to_string(last) + ",\"inference_count\":" + number(s.inferences) + ",\"execution_count\":" + number(s.executions) +
          ",\"inference_stats\":{" + duration("success", s.success) + "," + duration("fail", failure) + "," + duration("queue", s.queue) +
          "," + duration("compute_input", s.compute_input) + "," + duration("compute_infer", s.compute_infer) + "," +
-         duration("compute_output", s.compute_output) + "," + duration("cache_hit", {}) + "," + duration("cache_miss", {}) +
+         duration("compute_output", s.compute_output) + "," +
+         duration("cache_hit", s.cache_hit) + "," + duration("cache_miss", s.cache_miss) +
          "},\"batch_stats\":" + batches(s) + ",\"memory_usage\":[],\"tenfold\":{\"received\":" + number(s.received + refused) +
          ",\"waiting\":" + number(s.waiting) + ",\"refused\":" + number(refused) + ",\"failed\":" + number(s.failed) +
          ",\"rejected\":" + number(s.rejected) + ",\"cancelled\":" + number(s.cancelled) + ",\"batch_closed\":" + closed(s) + "}}";

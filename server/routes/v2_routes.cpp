@@ -15,7 +15,7 @@ HttpResponse health(bool ok, const char* what, const std::string& model = "") {
 void add_server_routes(RouteFamily& v2, const std::shared_ptr<Models>& models) {
   v2.get("/v2", [](const RoutedRequest&) { return server_metadata(); });
   v2.get("/v2/health/live", [](const RoutedRequest&) { return health(true, "live"); });
-  v2.get("/v2/health/ready", [models](const RoutedRequest&) { return health(models->ready(), "ready"); });
+  v2.get("/v2/health/ready", [models](const RoutedRequest&) { return health(models->all_ready(), "ready"); });
   v2.get("/v2/models/stats", [models](const RoutedRequest&) { return model_statistics(models->all()); });
 }
 
@@ -31,7 +31,7 @@ void add_model_routes(RouteFamily& v2, const std::shared_ptr<Models>& models, co
   v2.add("POST", base + "/infer", [models](const RoutedRequest& request) {
     infer_route(models, request.at("model"), request.get("version"), request.exchange);
   });
-  for (const std::string name : {"generate", "generate_stream", "trace/setting"})
+  for (const std::string name : {"generate", "generate_stream"})
     v2.refuse(base + "/" + name, "this server has no '" + name + "': serve the model by Triton and libtriton_tenfold.so");
 }
 
@@ -40,15 +40,17 @@ void add_model_routes(RouteFamily& v2, const std::shared_ptr<Models>& models, co
 void add_v2_routes(Router& router, std::shared_ptr<Models> models) {
   RouteFamily v2 = router.family(error_response);
   add_server_routes(v2, models);
+  add_settings_routes(v2, models);
   add_model_routes(v2, models, "/v2/models/{model}/versions/{version}");
   add_model_routes(v2, models, "/v2/models/{model}");
-  for (const std::string name : {"repository", "logging", "trace", "systemsharedmemory", "cudasharedmemory"})
+  for (const std::string name : {"repository", "systemsharedmemory", "cudasharedmemory"})
     v2.refuse("/v2/" + name, "this server has no /v2/" + name + ": serve the model by Triton and libtriton_tenfold.so");
 }
 
 void add_metrics_routes(Router& router, std::shared_ptr<Models> models) {
   RouteFamily family = router.family(error_response);
   family.get("/metrics", [models](const RoutedRequest&) { return metrics(*models); });
+  add_ui_routes(family, models);
 }
 
 }  // namespace tenfold::server

@@ -7,7 +7,13 @@
 namespace tenfold::server {
 
 void add_v2_routes(Router& router, std::shared_ptr<Models> models);
+// And /ui.
 void add_metrics_routes(Router& router, std::shared_ptr<Models> models);
+
+// Of traces and logs.
+void add_settings_routes(RouteFamily& v2, const std::shared_ptr<Models>& models);
+
+void add_ui_routes(RouteFamily& family, const std::shared_ptr<Models>& models);
 
 // A file each. They may throw RequestError.
 HttpResponse server_metadata();

@@ -13,6 +13,13 @@ struct ModelFlags {
   int instances = 1, threads = 0;
 };
 
+struct RepositoryFlags {
+  std::vector<std::string> folders, load;
+  std::string mode = "none", config_name;
+  int poll_s = 15, threads = 0, unload_after_s = 0;
+  bool strict = true, exit_on_error = true, complete = true;
+};
+
 struct QueueFlags {
   std::vector<std::int64_t> preferred;
   int size = 1024, delay_us = 0, timeout_us = 0;
@@ -46,19 +53,43 @@ struct SecurityFlags {
   TlsFlags http, grpc;
 };
 
+struct MemoryFlags {
+  std::int64_t cache_bytes = 0;                  // of responses; 0: there is no cache
+  bool client_shm = false;                       // whether clients may name shared memory
+};
+
 struct ShutdownFlags {
   int delay_s = 0, timeout_s = 30;
+};
+
+// NAME=VALUE; the section is empty where none is named.
+struct Setting {
+  std::string section, name, value;
+};
+struct ObserveFlags {
+  std::string log_format = "default", log_file;
+  bool log_info = true, log_warning = true, log_error = true, gpu_metrics = true, cpu_metrics = true;
+  int log_verbose = 0, metrics_interval_ms = 2000;
+  std::vector<Setting> trace, metrics;
+};
+
+struct ProcessFlags {
+  bool no_supervisor = false;
 };
 
 struct ServeOptions {
   bool help = false, full_help = false;
   ModelFlags model;
+  RepositoryFlags repository;
   QueueFlags queue;
   HttpFlags http;
   GrpcFlags grpc;
   LimitFlags limits;
   SecurityFlags security;
+  MemoryFlags memory;
   ShutdownFlags shutdown;
+  ObserveFlags observe;
+  ProcessFlags process;
 };
 
 }  // namespace tenfold::cli

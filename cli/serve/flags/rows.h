@@ -15,12 +15,16 @@ void add_choice(Flags& flags, const std::string& name, std::string& target, cons
 void add_bool(Flags& flags, const std::string& name, bool& target, const std::string& help);
 
 void add_model_rows(Flags& flags, ModelFlags& options);
+void add_repository_rows(Flags& flags, RepositoryFlags& options);
 void add_queue_rows(Flags& flags, QueueFlags& options);
 void add_http_rows(Flags& flags, HttpFlags& options);
 void add_grpc_rows(Flags& flags, GrpcFlags& options);
 void add_limit_rows(Flags& flags, LimitFlags& options);
 void add_security_rows(Flags& flags, SecurityFlags& options);
+void add_memory_rows(Flags& flags, MemoryFlags& options);
 void add_shutdown_rows(Flags& flags, ShutdownFlags& options);
+void add_observe_rows(Flags& flags, ObserveFlags& options);
+void add_process_rows(Flags& flags, ProcessFlags& options);
 void add_refused_rows(Flags& flags);
 
 }  // namespace tenfold::cli

@@ -40,6 +40,18 @@ struct ServedModelOptions {
   std::map<std::string, Shape> input_shapes;
   // An instance whose device cannot be used runs on the CPU; the log says why. false: create_instance() throws instead.
   bool fallback = true;
+  // Requests of a run on a GPU that fails with an error of the device are answered by the next of these, and so are those that follow:
+  // an untimed engine on the same GPU ("direct"), unless the process has lost it, then one on the CPU ("cpu"), which is made while
+  // requests run if one engine serves all shapes. After a while the GPU is tried again, unless it is lost. false: they fail.
+  bool fallback_at_runs = true;
+  bool isolate_builds = false;                   // ModelEnginesOptions::isolate_builds
+};
+
+// Requests that had their answers from another engine than the model's own.
+struct FallbackCount {
+  std::string from, to;                          // "engine", "direct", "cpu"
+  std::string reason;                            // "unavailable" (when it was loaded), "device_lost", "device_error", "out_of_memory"
+  std::uint64_t requests = 0;
 };
 
 // Runs batches on one device, with memory of its own. One thread uses it at a time. It keeps its model alive.
@@ -67,6 +79,8 @@ class TENFOLD_API ServedModel {
   virtual std::int64_t max_rows() const noexcept = 0;
   // Builds the engine of the device, if that is to be one for all requests. Throws what builds and loads throw.
   virtual std::unique_ptr<ServedInstance> create_instance(const std::string& device) = 0;
+  virtual std::vector<FallbackCount> fallbacks() const { return {}; }
+  virtual BuildCounts builds() const { return {}; }   // of all devices; a plan is neither built nor cached
 };
 
 // A model (.onnx) or a plan (any other name). Reads bindings, and builds nothing yet. Throws what model_bindings() and

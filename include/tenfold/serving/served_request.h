@@ -11,6 +11,7 @@
 
 #include "tenfold/error.h"
 #include "tenfold/export.h"
+#include "tenfold/run_options.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
@@ -41,13 +42,21 @@ struct RequestOutcome {
   EndedBy ended_by = EndedBy::run;
 };
 
+struct TextWork;                                        // served_encoder.h
+
 // All functions are called in the thread that calls ServedInstance::run(), and never after finish().
 class TENFOLD_API ServedRequest {
  public:
   virtual ~ServedRequest();
   virtual std::span<const RequestInput> inputs() const = 0;   // their memory stays until finish()
   virtual bool cancelled() const { return false; }            // nobody waits for the answer any more: it is not run
+  // Tripped when nobody waits for the answer any more. It stops the run of a request that is alone in its batch between two steps.
+  virtual CancelToken cancel_token() const { return {}; }
   virtual bool requests_output(int) const { return true; }    // whether it wants the output, an index among bindings
+  // What it takes of a batch's QueueOptions::max_tokens: tokens of its texts. Requests with tokens share a batch whatever their shapes.
+  virtual std::int64_t tokens() const { return 0; }
+  // Of encoders: texts as ids, which are taken in place of the inputs; null: the inputs have them. It stays until finish().
+  virtual const TextWork* text_work() const { return nullptr; }
   // Gives memory of the host for `bytes` of an output, which are written before finish(). It is called once for an
   // output, at most. An Error that it throws ends this request alone.
   virtual void* output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) = 0;

@@ -213,7 +213,7 @@ void precision(PassList& list, const Request& r) {
 }
 
 void fuse(PassList& list, const Request& r) {
-  list.add(r.launches, {"lower_conv_transpose"});
+  list.add(r.launches, {"lower_conv_transpose", "pad_channels"});
   list.add(r.launches && r.own_kernels, {"read_wide_images", "fuse_conv_max_pool", "fuse_group_norm_nhwc"});   // no library computes them
   list.add(!r.launches && r.host && r.own_kernels, {"fuse_group_norm_nhwc_on_hosts"});
   list.add(true, fuse_all());

@@ -3,6 +3,7 @@
 #include "plan/extent.h"
 #include "runtime/context.h"
 #include "tenfold/engine.h"
+#include "tenfold/internal/idle_contexts.h"
 
 namespace tenfold::runtime {
 namespace {
@@ -91,6 +92,11 @@ std::int64_t Engine::arena_bytes(int profile, const std::vector<Shape>& inputs) 
 
 std::unique_ptr<ExecutionContext> Engine::create_context() const { return create_context({}); }
 std::unique_ptr<ExecutionContext> Engine::create_context(const ContextOptions& options) const {
+  try {
+    return runtime::ContextAccess::make(runtime::make_context(state_, options));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::out_of_memory || !drop_idle_contexts()) throw;
+  }
   return runtime::ContextAccess::make(runtime::make_context(state_, options));
 }
 

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "tenfold/device_array.h"
+#include "tenfold/internal/idle_contexts.h"
 
 namespace tenfold::imaging {
 namespace {
@@ -63,14 +64,21 @@ bool sweep_on_device(const SlidingWindow& windows, ImageSource& source, const En
   std::unique_ptr<DeviceWork> work;
   std::unique_ptr<DeviceEngine> predictor;
   std::unique_ptr<DeviceSweep> sweep;
+  const auto begin = [&] {
+    predictor = std::make_unique<DeviceEngine>(context);
+    if (sweeps_on_device(source.dtype(), *predictor))
+      sweep = std::make_unique<DeviceSweep>(*work, windows, source, *predictor, options);
+    else
+      why = cat("it has no kernels for images of ", name(source.dtype()), " and windows of ", name(predictor->dtype()));
+  };
   if (why.empty()) try {
       work = open_device_work(device_of(engine));
-      predictor = std::make_unique<DeviceEngine>(context);
-      if (sweeps_on_device(source.dtype(), *predictor))
-        sweep = std::make_unique<DeviceSweep>(*work, windows, source, *predictor, options);
-      else
-        why =
-            cat("it has no kernels for images of ", name(source.dtype()), " and windows of ", name(predictor->dtype()));
+      try {
+        begin();
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::out_of_memory || !drop_idle_contexts()) throw;
+        begin();
+      }
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
       why = error.what();

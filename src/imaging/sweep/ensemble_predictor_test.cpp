@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 
 #include "tenfold/build.h"
 #include "tenfold/error.h"
+#include "tenfold/internal/idle_contexts.h"
 #include "tenfold/network.h"
 #include "tenfold/sliding_window.h"
 
@@ -97,6 +99,17 @@ TEST(Ensemble, WhatDoesNotFitIsNamed) {
             std::string::npos);
   EXPECT_NE(message({ramp_engine({1}), ramp_engine({1}, DType::i32)})
                 .find("engine 1 of the ensemble takes windows of i32, engine 0 of f32"), std::string::npos);
+}
+
+TEST(Ensembles, KeepTheirContextsForTheNextSweep) {
+  const std::vector<Engine> engines = {ramp_engine({1}), ramp_engine({3})};
+  while (drop_idle_contexts()) {}
+  const std::vector<Tensor> first = infer(some_windows(), some_image(), engines);
+  const std::array<const ExecutionContext*, 2> kept = {borrow_context(engines[0]).get(), borrow_context(engines[1]).get()};
+  const std::vector<Tensor> second = infer(some_windows(), some_image(), engines);
+  EXPECT_EQ(std::memcmp(first[0].raw(), second[0].raw(), static_cast<std::size_t>(first[0].bytes())), 0);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(borrow_context(engines[i]).get(), kept[i]);
+  EXPECT_TRUE(drop_idle_contexts());
 }
 
 }  // namespace

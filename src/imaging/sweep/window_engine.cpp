@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "tenfold/internal/idle_contexts.h"
 
 namespace tenfold::imaging {
 namespace {
@@ -45,7 +46,7 @@ WindowEngine::WindowEngine(const SlidingWindow& windows, std::int64_t channels, 
   require(input_ >= 0, ErrorKind::invalid_argument, "the engine has no input");
   const Profile profile = profile_for(engine_, input(), shape_);
   min_batch_ = profile.min_batch, batch_ = std::clamp(wanted, profile.min_batch, profile.max_batch);
-  context_ = engine_.create_context();
+  context_ = borrow_context(engine_);
   set_batch(batch_);
 }
 

@@ -29,7 +29,7 @@ class WindowEngine {
 
  private:
   Engine engine_;
-  std::unique_ptr<ExecutionContext> context_;
+  std::shared_ptr<ExecutionContext> context_;   // borrowed
   std::vector<int> outputs_;
   int input_ = -1;
   Shape shape_;                             // of the input; a batch of 0 was never set

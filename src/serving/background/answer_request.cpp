@@ -12,6 +12,7 @@
 #include "base/files/file.h"
 #include "tenfold/device.h"
 #include "tenfold/internal/build_request.h"
+#include "tenfold/model_engines.h"
 #include "tenfold/plan_cache.h"
 #include "tenfold/plugin.h"
 
@@ -42,11 +43,11 @@ std::string first_difference(const std::string& ours, const std::string& theirs)
 
 // The key holds all that a plan depends on: an equal one says that model, options, plug-ins, libraries and device are
 // the asker's.
-Engine build_requested(BuildRequest& request, const LogCallback& log) {
+Engine build_requested(BuildRequest& request, const BuildWatch& watch) {
   for (const std::string& place : request.library_places) look_for_libraries_in(place);
   for (const std::string& file : request.library_files) backends::cuda::prefer_file(file);
   BuildConfig& config = request.config;
-  config.log = log;
+  config.log = watch.log, config.progress = watch.progress;
   if (!request.plugin_libraries.empty()) {
     const auto plugins = std::make_shared<Plugins>();
     for (const std::string& library : request.plugin_libraries) plugins->load(library);
@@ -65,8 +66,10 @@ bool build_and_write(int request_file, int plan, const std::function<void(char, 
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != static_cast<pid_t>(request.requester)) return false;  // it has gone before
   stand_back();
-  const Engine engine = build_requested(
-      request, [&](Severity severity, std::string_view text) { send('L', static_cast<int>(severity), text); });
+  BuildWatch watch;
+  watch.log = [&](Severity severity, std::string_view text) { send('L', static_cast<int>(severity), text); };
+  watch.progress = [&](const Progress& step) { return send('P', 0, cat(step.done, " ", step.total, " ", step.phase)), true; };
+  const Engine engine = build_requested(request, watch);
   engine.save([&](std::span<const std::byte> bytes) { write_all(plan, bytes); });
   send('D', 0, "");
   return true;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <system_error>
@@ -117,7 +118,7 @@ class Process {
 // Takes the answers apart as they come.
 class Answers {
  public:
-  explicit Answers(const Log& log) : log_(log) {}
+  Answers(const Log& log, const BuildWatch* caller) : log_(log), caller_(caller) {}
   bool done = false;
   std::optional<Error> error;
 
@@ -142,13 +143,24 @@ class Answers {
     }
     const int number = line_[2] - '0';
     if (line_[1] == 'D') done = true;
-    const bool is_verbose = number == static_cast<int>(Severity::verbose);
-    if (line_[1] == 'L')
-      log_(is_verbose ? Severity::verbose : Severity::info, "tuning in the background: ", std::string_view(line_).substr(3));
+    if (line_[1] == 'L') take_log(static_cast<Severity>(number), std::string_view(line_).substr(3));
+    if (line_[1] == 'P') take_progress(line_.substr(3));
     if (line_[1] == 'E' && number >= 0 && number <= static_cast<int>(ErrorKind::internal))
       error = Error(static_cast<ErrorKind>(number), line_.substr(3));
   }
+  void take_log(Severity severity, std::string_view text) const {
+    if (caller_) return log_(severity, text);
+    log_(severity == Severity::verbose ? Severity::verbose : Severity::info, "tuning in the background: ", text);
+  }
+  void take_progress(const std::string& text) const {   // "17 120 tune"
+    char* end = nullptr;
+    const long done_steps = std::strtol(text.c_str(), &end, 10), total = std::strtol(end, &end, 10);
+    const std::string phase = *end == ' ' ? end + 1 : "";
+    if (caller_ && caller_->progress && !caller_->progress({phase, static_cast<int>(done_steps), static_cast<int>(total)}))
+      throw Error(ErrorKind::cancelled, "the build was cancelled by its progress callback");
+  }
   const Log& log_;
+  const BuildWatch* const caller_;
   std::string line_, stray_;
 };
 
@@ -174,7 +186,7 @@ void listen(Process& process, int pipe, Answers& answers) {
 }  // namespace
 
 Engine build_in_process(const std::string& program, BuildRequest request, std::span<const std::byte> model,
-                        const LoadOptions& load) {
+                        const LoadOptions& load, const BuildWatch* caller) {
   request.requester = ::getpid();
   Descriptor request_file(memory_file("tenfold-request"), "make a file in memory"),
       plan(memory_file("tenfold-plan"), "make a file in memory");
@@ -184,8 +196,8 @@ Engine build_in_process(const std::string& program, BuildRequest request, std::s
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_io("make a pipe");
   Descriptor answers_in(ends[0], "make a pipe"), answers_out(ends[1], "make a pipe");
-  const Log log(load.log);
-  Answers answers(log);
+  const Log log(caller && caller->log ? caller->log : load.log);
+  Answers answers(log, caller);
   {
     Process process(program, request_file.number(), answers_out.number(), plan.number());
     answers_out.close(), request_file.close();

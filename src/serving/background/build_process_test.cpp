@@ -108,6 +108,58 @@ TEST(BuildProcess, GoesToAThreadWhereTheOptionsAreOfThisProcess) {
       << lines.text();
 }
 
+TEST(BuildProcess, ServesCallersWhoWaitAndHearOfProgress) {
+  const Folder folder;
+  Lines lines;
+  ModelEnginesOptions options = quick(Tune::now, &lines);
+  options.isolate_builds = true, options.cache = PlanCache({.folder = (folder.path / "plans").string()});
+  int steps = 0, total = 0;
+  const auto heard = [&](const Progress& step) { return ++steps, total = step.total, EXPECT_EQ(step.phase, "tune"), step.done <= total; };
+  {
+    ModelEngines engines(tanh_model(), options);
+    const ServedEngine engine = engines.engine_for({{"x", {3, kIn}}}, {.log = {}, .progress = heard});
+    EXPECT_TRUE(engine.tuned);
+    EXPECT_LT(distance(engine.engine, 3), kNear);
+    EXPECT_GT(steps, 0);
+    EXPECT_GT(total, 0);
+    EXPECT_EQ(engines.builds().built, 1);
+  }
+  options.tuner = "/no/such/program";   // the second start builds nothing
+  ModelEngines engines(tanh_model(), options);
+  EXPECT_LT(distance(served(engines, 3).engine, 3), kNear);
+  EXPECT_EQ(engines.builds().built, 0);
+  EXPECT_EQ(engines.builds().cached, 1);
+  EXPECT_EQ(lines.count("in this process"), 0) << lines.text();
+}
+
+TEST(BuildProcess, ThatDiesIsAnErrorOfWhoWaits) {
+  const Folder folder;
+  ModelEnginesOptions options = quick(Tune::now);
+  options.isolate_builds = true, options.tuner = folder.program("kill -9 $$");
+  ModelEngines engines(tanh_model(), options);
+  for (int again = 0; again < 2; ++again) try {
+      served(engines, 3);
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::io);
+      EXPECT_NE(std::string(error.what()).find("was ended by signal 9 (Killed)"), std::string::npos) << error.what();
+    }
+  EXPECT_FALSE(has_children());
+}
+
+TEST(BuildProcess, EndsWhenWhoWaitsWantsNoMore) {
+  ModelEnginesOptions options = quick(Tune::now);
+  options.isolate_builds = true;
+  ModelEngines engines(tanh_model(), options);
+  try {
+    engines.engine_for({{"x", {3, kIn}}}, {.log = {}, .progress = [](const Progress&) { return false; }});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::cancelled) << error.what();
+  }
+  EXPECT_FALSE(has_children());
+}
+
 double snake_distance(const Engine& engine, std::int64_t rows) {
   Tensor x(DType::f32, {rows, 4});
   for (std::int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i - 5) / 3;

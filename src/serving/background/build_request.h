@@ -28,7 +28,7 @@ std::string head_of(BuildRequest request);
 // Refers to `bytes`. Throws internal for what is no request, or one of another version.
 BuildRequest read_request(std::span<const std::byte> bytes);
 
-// Answers are lines of this mark, a letter and text: of the log (L, severity), an error (E, kind), the end (D). What
+// Answers are lines of this mark, a letter and text: of the log (L, severity), progress (P), an error (E, kind), the end (D). What
 // has no mark was written by something else in the process.
 inline constexpr char kMark = '\x01';
 std::string answer(char what, int number, std::string_view text);

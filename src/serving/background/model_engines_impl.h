@@ -19,6 +19,7 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
 
   // The engine for some shapes, whichever it is now. All but `slot`'s own content is under the worker's lock.
   struct Place {
+    int way = 0;
     background::Ranges requested, served;  // what a tuned engine is to serve; what the one that is here serves
     std::unique_ptr<EngineSlot> slot;
     std::uint64_t number = 0;
@@ -33,11 +34,14 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   Impl(background::Model model, ModelEnginesOptions options);
 
   // Under the lock.
-  std::optional<ServedEngine> find(std::span<const Shape> shapes);
-  Place* best(std::span<const Shape> shapes) const;
+  std::optional<ServedEngine> find(std::span<const Shape> shapes, int of_way);
+  Place* best(std::span<const Shape> shapes, int of_way) const;
   ServedEngine given(Place& place);
   // Without it.
   ServedEngine engine_for(std::span<const Shape> shapes, const BuildWatch& watch);
+  // Of one way, whatever the others do. `lock` is held at first, and left.
+  ServedEngine engine_of(int of_way, std::span<const Shape> shapes, const BuildWatch& watch, Lock& lock);
+  bool leave(int failed, ErrorKind kind, const std::string& why);
 
   const background::Model model;
   ModelEnginesOptions options;
@@ -47,14 +51,18 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   std::vector<background::OpenInput> inputs;  // the same
   background::Worker& worker = background::Worker::of_process();
   Places places;
+  std::vector<EngineWay> ways;
+  int way = 0;                                // which engines are given
   bool exact_only = false;  // the model cannot be built for ranges
+  BuildCounts counts;
 
  private:
   struct Turn;
-  BuildConfig config_for(const background::Ranges& ranges, int level) const;
+  BuildConfig config_for(const background::Ranges& ranges, int level, int of_way) const;
   // For callers.
-  Engine built_for(const background::Ranges& ranges, const BuildWatch& watch) const;
-  ServedEngine add(std::span<const Shape> shapes, const BuildWatch& watch);
+  Engine built_for(const background::Ranges& ranges, const BuildWatch& watch, int of_way);
+  std::string program_for_callers(const BuildConfig& config);
+  ServedEngine add(std::span<const Shape> shapes, const BuildWatch& watch, int of_way);
   bool widen(Place& place, const background::Ranges& requested, const BuildWatch& watch);
   ServedEngine keep(std::shared_ptr<Place> place, bool tune_it);
   void put(Place& place, Engine engine, const background::Ranges& ranges, bool tuned);
@@ -62,11 +70,12 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   // By the worker.
   void tune(Place& place);
   void tune_for(Place& place, const background::Ranges& ranges);
-  Engine tuned_engine(const background::Ranges& ranges);
+  Engine tuned_engine(const background::Ranges& ranges, int of_way);
   void log_line(Severity severity, const std::string& text) const noexcept;
   void log_takeover(const background::Ranges& ranges);
   void log_failure(const background::Ranges& ranges, const std::string& why);
 
+  bool isolation_logged = false;   // of the thread that builds
   pid_t building = 0;  // the process whose thread builds for a caller; another's: nobody does
   std::uint64_t clock = 0, numbers = 0;
   std::vector<int> processors;  // that the thread had which made this, whatever engines pin later

@@ -11,7 +11,7 @@
 namespace tenfold::background {
 namespace {
 
-Engine build_elsewhere(const Model& model, BuildConfig config, const std::string& program) {
+Engine build_elsewhere(const Model& model, BuildConfig config, const std::string& program, const BuildWatch* caller) {
   const LoadOptions load = builder::load_options(config);
   if (config.threads == 0) config.threads = runtime::threads_of(*runtime::runtime_of(config.runtime));
   BuildRequest request{.key = model.key(config),
@@ -21,15 +21,12 @@ Engine build_elsewhere(const Model& model, BuildConfig config, const std::string
                        .plugin_libraries = {},
                        .config = config};
   if (config.plugins) request.plugin_libraries = config.plugins->impl().libraries;
-  return build_in_process(program, std::move(request), model.bytes, load);
+  return build_in_process(program, std::move(request), model.bytes, load, caller);
 }
 
 }  // namespace
 
-Engine Model::build(const BuildConfig& config, const PlanCache* cache) const {
-  if (cache) return path.empty() ? build_bytes(bytes, config, *cache) : build_file(path, config, *cache);
-  return path.empty() ? build_bytes(bytes, config) : build_file(path, config);
-}
+Engine Model::build(const BuildConfig& config) const { return path.empty() ? build_bytes(bytes, config) : build_file(path, config); }
 
 std::string why_in_this_process(const BuildConfig& config, std::string& program) {
   if (std::string why = why_not_elsewhere(config); !why.empty()) return why;
@@ -45,9 +42,27 @@ std::string tuned_key(const Model& model, BuildConfig config) {
 
 Engine build_tuned(const Model& model, const BuildConfig& config, const std::string& program, const PlanCache* cache) {
   const auto make = [&] {
-    return program.empty() ? model.build(config, nullptr) : build_elsewhere(model, config, program);
+    return program.empty() ? model.build(config) : build_elsewhere(model, config, program, nullptr);
   };
   return cache ? cache->get(tuned_key(model, config), make, builder::load_options(config)) : make();
+}
+
+Engine build_for_caller(const Model& model, const BuildConfig& config, const std::string& program, const PlanCache* cache, bool& built) {
+  if (program.empty()) {
+    bool cached = false;
+    Engine engine = !cache               ? model.build(config)
+                    : model.path.empty() ? build_bytes(model.bytes, config, *cache, "", &cached)
+                                         : build_file(model.path, config, *cache, "", &cached);
+    built = !cached;
+    return engine;
+  }
+  built = false;
+  const auto make = [&] {
+    built = true;
+    const BuildWatch caller{config.log, config.progress};
+    return build_elsewhere(model, config, program, &caller);
+  };
+  return cache ? cache->get(model.key(config), make, builder::load_options(config)) : make();
 }
 
 }  // namespace tenfold::background

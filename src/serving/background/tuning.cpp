@@ -51,7 +51,7 @@ void ModelEngines::Impl::tune(Place& place) {
 void ModelEngines::Impl::tune_for(Place& place, const Ranges& ranges) {
   std::string why;
   try {
-    put(place, tuned_engine(ranges), ranges, true);
+    put(place, tuned_engine(ranges, place.way), ranges, true);
     return log_takeover(ranges);
   } catch (const Error& error) {
     if (exact(ranges) || !is_the_ranges_fault(error.kind())) throw;
@@ -60,13 +60,13 @@ void ModelEngines::Impl::tune_for(Place& place, const Ranges& ranges) {
   Shapes usual;
   for (const ShapeRange& range : ranges) usual.push_back(range.opt);
   const Ranges single = exactly(usual);
-  put(place, tuned_engine(single), single, true);
+  put(place, tuned_engine(single, place.way), single, true);
   no_ranges(why);
   log_takeover(single);
 }
 
-Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges) {
-  BuildConfig config = config_for(ranges, -1);
+Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges, int of_way) {
+  BuildConfig config = config_for(ranges, -1, of_way);
   config.progress = nullptr, config.dump = nullptr;
   if (!why_here) {
     why_here = why_in_this_process(config, options.tuner);

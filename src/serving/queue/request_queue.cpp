@@ -1,7 +1,8 @@
-// The queue's threads: one for each instance, and one that ends requests whose timeout passes.
+// The queue's threads: one for each instance, and one that acts on timeouts.
 #include "tenfold/serving/request_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "queue/impl.h"
 
@@ -9,48 +10,8 @@ namespace tenfold {
 
 using namespace serving_queue;
 
-namespace {
-
-std::string_view words(EndedBy why) {
-  switch (why) {
-    case EndedBy::full_queue: return "the queue is full";
-    case EndedBy::timeout: return "the request's timeout passed before it could run";
-    case EndedBy::cancel: return "the request was cancelled";
-    default: return "the model takes no more requests";
-  }
-}
-
-std::int64_t rows_of(const ServedRequest& request, bool batched) {
-  const auto inputs = request.inputs();
-  return batched && !inputs.empty() && !inputs[0].shape.empty() ? std::max<std::int64_t>(inputs[0].shape[0], 1) : 1;
-}
-
-}  // namespace
-
-Entry::Entry(std::shared_ptr<ServedRequest> request, Recorder& recorder, bool batched)
-    : rows(rows_of(*request, batched)), arrival(Clock::now()), request_(std::move(request)), recorder_(recorder) {}
-
-void* Entry::output_memory(int output, std::span<const std::int64_t> shape, std::int64_t bytes) {
-  return request_->output_memory(output, shape, bytes);
-}
-void Entry::take_strings(int output, std::span<const std::int64_t> shape, std::span<const std::string> values) {
-  request_->take_strings(output, shape, values);
-}
-void Entry::finish(const RequestOutcome& outcome) noexcept {
-  if (outcome.run && last_run_ && *last_run_ != outcome.run->start) {   // the first that hears of this run
-    *last_run_ = outcome.run->start;
-    recorder_.ran(*outcome.run);
-  }
-  recorder_.finished(outcome, arrival);
-  request_->finish(outcome);
-}
-void Entry::refuse(EndedBy why) noexcept {
-  const Error error(ErrorKind::cancelled, std::string(words(why)));
-  finish({&error, nullptr, why});
-}
-
 RequestQueue::Impl::Impl(std::vector<std::unique_ptr<ServedInstance>> given, QueueOptions given_options)
-    : options(std::move(given_options)), instances(std::move(given)) {
+    : options(std::move(given_options)), recorder(options.histogram_bounds), instances(std::move(given)), waiting(options) {
   for (const auto& instance : instances) threads.emplace_back([this, &instance] { serve(*instance); });
   threads.emplace_back([this] { watch_deadlines(); });
 }
@@ -59,52 +20,77 @@ Entries RequestQueue::Impl::next_batch() {
   std::unique_lock lock(mutex);
   while (true) {
     arrived.wait(lock, [&] { return stopping || !waiting.empty(); });
-    if (waiting.empty()) return {};
-    const Choice choice = choose(waiting, options, Clock::now(), stopping);
+    const Clock::time_point now = Clock::now();
+    if (now >= waiting.next_deadline()) expire(lock, now);   // the thread of timeouts may be late
+    if (waiting.empty()) {
+      if (stopping) return {};
+      continue;
+    }
+    const Choice choice = choose(waiting.entries(), options, now, stopping);
     if (!choice.closed) {
       arrived.wait_until(lock, choice.until);
       continue;
     }
     recorder.closed(*choice.closed);
-    Entries batch;
-    for (const std::size_t place : choice.members) batch.push_back(std::move(waiting[place]));
-    std::erase(waiting, nullptr);
-    if (!waiting.empty()) arrived.notify_one();   // another instance may be free
+    waiting.note_overtaken(choice.overtaken);
+    Entries batch = waiting.take(choice.members);
+    const bool more = !waiting.empty();
+    lock.unlock();
+    if (more) arrived.notify_one();   // another instance may be free
     return batch;
   }
 }
 
 void RequestQueue::Impl::serve(ServedInstance& instance) {
   Clock::time_point last_run;
+  std::vector<ServedRequest*> requests;
+  std::int64_t memory = 0;
   while (true) {
+    // In this thread, for contexts come and go with runs.
+    const std::int64_t now = instance.memory_bytes();
+    memory_bytes += now - std::exchange(memory, now);
     const Entries batch = next_batch();
     if (batch.empty()) return;
-    std::vector<ServedRequest*> requests;
+    requests.clear();
     for (const auto& entry : batch) entry->runs_after(&last_run), requests.push_back(entry.get());
     instance.run(requests);
   }
 }
 
-Entries RequestQueue::Impl::take_expired(Clock::time_point now) {
-  Entries expired;
-  for (auto& entry : waiting)
-    if (entry->deadline <= now) expired.push_back(std::move(entry));
-  std::erase(waiting, nullptr);
-  return expired;
+void RequestQueue::Impl::expire(std::unique_lock<std::mutex>& lock, Clock::time_point now) {
+  const Entries expired = waiting.expire(now);
+  if (expired.empty()) return;
+  lock.unlock();
+  for (const auto& entry : expired) entry->refuse(EndedBy::timeout);
+  lock.lock();
 }
 
 void RequestQueue::Impl::watch_deadlines() {
   std::unique_lock lock(mutex);
   while (!stopping || !waiting.empty()) {
-    auto next = Clock::time_point::max();
-    for (const auto& entry : waiting) next = std::min(next, entry->deadline);
-    if (next == Clock::time_point::max()) deadlines_changed.wait(lock);
-    else deadlines_changed.wait_until(lock, next);
-    const Entries expired = take_expired(Clock::now());
-    lock.unlock();
-    for (const auto& entry : expired) entry->refuse(EndedBy::timeout);
-    lock.lock();
+    watched = waiting.next_deadline();
+    if (watched == Clock::time_point::max()) deadlines_changed.wait(lock);
+    else deadlines_changed.wait_until(lock, watched);
+    expire(lock, Clock::now());
   }
+}
+
+EndedBy RequestQueue::Impl::accept(std::unique_ptr<Entry>& entry) {
+  const Clock::time_point deadline = entry->deadline;
+  bool earlier = false;
+  {
+    const std::lock_guard lock(mutex);
+    if (stopping) return EndedBy::stop;
+    if (!waiting.has_place(entry->level)) return EndedBy::full_queue;
+    if (options.preserve_ordering) entry->enter(order);
+    waiting.add(std::move(entry));               // if this throws, the request was not received
+    recorder.received();
+    earlier = deadline < watched;
+    if (earlier) watched = deadline;
+  }
+  arrived.notify_one();
+  if (earlier) deadlines_changed.notify_one();
+  return EndedBy::run;
 }
 
 RequestQueue::RequestQueue(std::vector<std::unique_ptr<ServedInstance>> instances, QueueOptions options)
@@ -112,40 +98,28 @@ RequestQueue::RequestQueue(std::vector<std::unique_ptr<ServedInstance>> instance
 
 RequestQueue::~RequestQueue() { stop(); }
 
-void RequestQueue::submit(std::shared_ptr<ServedRequest> request, std::chrono::microseconds timeout) {
-  const QueueOptions& options = impl_->options;
-  if (timeout.count() <= 0 || (options.default_timeout.count() > 0 && options.default_timeout < timeout))
-    timeout = options.default_timeout;
-  auto entry = std::make_unique<Entry>(std::move(request), impl_->recorder, options.max_batch > 0);
-  if (timeout.count() > 0) entry->deadline = entry->arrival + timeout;
+void RequestQueue::submit(std::shared_ptr<ServedRequest> request, std::chrono::microseconds timeout, std::uint32_t priority) {
+  auto entry = std::make_unique<Entry>(std::move(request), impl_->recorder, impl_->options.max_batch > 0);
+  entry->level = impl_->waiting.level_of(priority);
+  impl_->waiting.set_deadline(*entry, timeout);
+  const EndedBy refused = impl_->accept(entry);
+  if (refused == EndedBy::run) return;
   impl_->recorder.received();
-  EndedBy refused = EndedBy::run;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    if (impl_->stopping) refused = EndedBy::stop;
-    else if (options.max_requests > 0 && impl_->waiting.size() >= options.max_requests) refused = EndedBy::full_queue;
-    if (refused == EndedBy::run) {
-      impl_->waiting.push_back(std::move(entry));
-      impl_->arrived.notify_one();
-      if (timeout.count() > 0) impl_->deadlines_changed.notify_one();
-    }
-  }
-  if (refused != EndedBy::run) entry->refuse(refused);
+  entry->refuse(refused);
 }
 
 bool RequestQueue::cancel(const ServedRequest& request) noexcept {
-  std::unique_ptr<Entry> found;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    auto& waiting = impl_->waiting;
-    const auto at = std::find_if(waiting.begin(), waiting.end(), [&](const auto& entry) { return entry->is(request); });
-    if (at == waiting.end()) return false;
-    found = std::move(*at);
-    waiting.erase(at);
-  }
-  found->refuse(EndedBy::cancel);
-  return true;
+  std::unique_lock lock(impl_->mutex);
+  const std::unique_ptr<Entry> found = impl_->waiting.take(request);
+  lock.unlock();
+  if (found) found->refuse(EndedBy::cancel);
+  return found != nullptr;
 }
+
+void RequestQueue::note_cache_hit(Clock::time_point arrival, Clock::time_point start) noexcept {
+  impl_->recorder.cache_hit(arrival, start);
+}
+void RequestQueue::note_cache_miss(std::chrono::nanoseconds looked) noexcept { impl_->recorder.cache_miss(looked); }
 
 void RequestQueue::stop() noexcept {
   const std::lock_guard joining(impl_->stop_mutex);
@@ -167,6 +141,7 @@ void RequestQueue::stop() noexcept {
 
 QueueStatistics RequestQueue::statistics() const {
   QueueStatistics statistics = impl_->recorder.get();
+  statistics.memory_bytes = impl_->memory_bytes;
   const std::lock_guard lock(impl_->mutex);
   statistics.waiting = impl_->waiting.size();
   return statistics;

@@ -1,7 +1,8 @@
 // One run: requests' tensors into one context, and its results back to the requests.
 //
 // Tensors are copied once: inputs into the context's own memory behind each other, outputs from there. For a request
-// that runs alone on a CPU nothing is copied: the context reads and writes where the request has its memory.
+// that runs alone on a CPU nothing is copied: the context reads and writes where the request has its memory. A run may have
+// more rows than its requests: those are zeros, and what comes of them is left out.
 #include <algorithm>
 #include <cstring>
 
@@ -24,9 +25,9 @@ ErrorKind kind_of(Status::Code code) {
 
 class GroupRun {
  public:
-  GroupRun(const FileModel& model, UsedEngine& used, const RequestGroup& group, bool on_gpu)
+  GroupRun(const FileModel& model, UsedEngine& used, const RequestGroup& group, std::int64_t run_rows, bool on_gpu)
       : bindings_(model.bindings()), batched_(model.max_batch() > 0), used_(used), context_(*used.context), group_(group),
-        in_place_(group.size() == 1 && !on_gpu), written_(bindings_.size()), failures_(group.size()) {
+        in_place_(group.size() == 1 && !on_gpu), run_rows_(run_rows), written_(bindings_.size()), failures_(group.size()) {
     for (const CheckedRequest& request : group) rows_ += request.rows;
   }
 
@@ -35,7 +36,7 @@ class GroupRun {
     const RequestInput* first = group_[0].inputs[binding];
     if (!first) return bindings_[binding].shape;
     Shape shape(first->shape.begin(), first->shape.end());
-    if (batched_) shape[0] = rows_;
+    if (batched_) shape[0] = run_rows_;
     return shape;
   }
 
@@ -74,7 +75,8 @@ class GroupRun {
 
   BatchRun run() {
     BatchRun run{static_cast<int>(group_.size()), rows_, start_, Clock::now(), {}, {}};
-    must(context_.run());
+    if (group_.size() == 1) must(context_.run_with({.token = group_[0].request->cancel_token(), .deadline = {}}));
+    else must(context_.run());
     run.compute_end = Clock::now();
     return run;
   }
@@ -121,9 +123,12 @@ class GroupRun {
       return;
     }
     if (!first || !bindings_[i].has_default) {
-      std::byte* to = own(binding);
+      std::byte* const memory = own(binding);
+      std::byte* to = memory;
       for (const CheckedRequest& request : group_)
         if (request.inputs[i]) copy(*request.inputs[i], to);
+      if (run_rows_ > rows_)
+        std::fill(to, memory + byte_size(bindings_[i].dtype, element_count(input_shape(i))), std::byte{0});
       return;
     }
     // The context's own memory holds the default for the next request.
@@ -144,9 +149,9 @@ class GroupRun {
 
   // Also where the request is alone: whether it works must not depend on others.
   void check_rows(const BindingInfo& output, const Shape& shape) const {
-    if (batched_ && (shape.empty() || shape[0] != rows_))
+    if (batched_ && (shape.empty() || shape[0] != run_rows_))
       throw Error(ErrorKind::unsupported, "output '" + output.name + "' has the shape " + text(shape) + " for a batch of " +
-                                              std::to_string(rows_) + " rows, so it cannot be divided among requests: configure a " +
+                                              std::to_string(run_rows_) + " rows, so it cannot be divided among requests: configure a " +
                                               "batch size of 0");
   }
 
@@ -188,6 +193,7 @@ class GroupRun {
   ExecutionContext& context_;
   const RequestGroup& group_;
   const bool in_place_;
+  const std::int64_t run_rows_;                      // with those that are zeros
   const Clock::time_point start_ = Clock::now();
   std::vector<bool> written_;                        // outputs that the run wrote where they belong
   std::vector<std::optional<Error>> failures_;       // of requests that could not take an output
@@ -196,8 +202,8 @@ class GroupRun {
 
 }  // namespace
 
-BatchRun run_batch(const FileModel& model, UsedEngine& used, const RequestGroup& group, bool on_gpu) {
-  GroupRun run(model, used, group, on_gpu);
+BatchRun run_batch(const FileModel& model, UsedEngine& used, const RequestGroup& group, std::int64_t run_rows, bool on_gpu) {
+  GroupRun run(model, used, group, run_rows, on_gpu);
   run.bind_inputs();
   run.bind_outputs();
   BatchRun done = run.run();

@@ -17,7 +17,8 @@ struct UsedEngine {
 
 class FileInstance final : public ServedInstance {
  public:
-  FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines);
+  // `reason`: why the engines are not those of the device that the instance was to have; empty: they are.
+  FileInstance(std::shared_ptr<const FileModel> model, std::shared_ptr<DeviceEngines> engines, std::string reason);
   const std::string& device() const noexcept override { return engines_->device(); }
   std::int64_t memory_bytes() const noexcept override;
   void run(std::span<ServedRequest* const> requests, std::vector<BatchRun>* runs) noexcept override;
@@ -27,14 +28,23 @@ class FileInstance final : public ServedInstance {
  private:
   UsedEngine& used(const ServedEngine& engine);
   BatchRun run_group(const RequestGroup& group);
+  void count(const ServedEngine& engine, std::size_t requests) const;
+  std::int64_t rows_to_run(std::int64_t rows, bool on_gpu) const;
+  std::vector<Shape> shapes_of(const RequestGroup& group, std::int64_t rows) const;
+  bool may_be_padded(const UsedEngine& engine) const;
 
   std::shared_ptr<const FileModel> model_;
   std::shared_ptr<DeviceEngines> engines_;
+  std::string reason_;
   std::vector<UsedEngine> contexts_;
   std::uint64_t clock_ = 0;
+  bool pads_ = false;                            // a batch may have rows of zeros; known after the first run
 };
 
-// Runs a group in a context, and finishes its requests.
-BatchRun run_batch(const FileModel& model, UsedEngine& used, const RequestGroup& group, bool on_gpu);
+// The rows that a batch is padded to for a GPU, which records a graph for each number of rows: 1, 2, 3, 4, 6, 8, 12, 16 and so
+// on, so that few are recorded and at most a third of a run is padding.
+std::int64_t padded_rows(std::int64_t rows, std::int64_t max_batch);
+// Runs a group in a context, with `run_rows` rows, and finishes its requests.
+BatchRun run_batch(const FileModel& model, UsedEngine& used, const RequestGroup& group, std::int64_t run_rows, bool on_gpu);
 
 }  // namespace tenfold::served_model

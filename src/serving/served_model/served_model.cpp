@@ -1,5 +1,8 @@
 // Opening a model, and the instances that run it: one set of engines for each device, whatever the number of instances.
+#include <algorithm>
+
 #include "served_model/instance.h"
+#include "tenfold/device.h"
 #include "tenfold/internal/as_error.h"
 
 namespace tenfold {
@@ -40,13 +43,43 @@ FileModel::FileModel(const std::string& path, ServedModelOptions options) : path
 std::shared_ptr<DeviceEngines> FileModel::engines_on(const std::string& device) {
   const std::lock_guard lock(mutex_);
   auto& engines = devices_[device];
-  if (!engines) engines = std::make_shared<DeviceEngines>(path_, options_, device);
+  if (engines) return engines;
+  // A device that does not exist is no way to anything: create_instance() has the CPU then, with an engine that is tuned for it.
+  const auto all = tenfold::devices();
+  const bool exists = std::any_of(all.begin(), all.end(), [&](const DeviceDescription& one) { return one.device == device; });
+  engines = std::make_shared<DeviceEngines>(path_, options_, device, options_.fallback_at_runs && is_gpu(device) && exists);
+  if (open_.empty()) engines->prepare_fallback();
+  const std::lock_guard counts(counts_mutex_);
+  loaded_.push_back(engines);
   return engines;
+}
+
+void FileModel::count_fallback(const std::string& to, const std::string& reason, std::size_t requests) const {
+  const std::lock_guard lock(counts_mutex_);
+  fallbacks_[{to, reason}] += requests;
+}
+
+std::vector<FallbackCount> FileModel::fallbacks() const {
+  const std::lock_guard lock(counts_mutex_);
+  std::vector<FallbackCount> all;
+  for (const auto& [key, requests] : fallbacks_) all.push_back({"engine", key.first, key.second, requests});
+  return all;
+}
+
+BuildCounts FileModel::builds() const {
+  const std::lock_guard lock(counts_mutex_);
+  BuildCounts sum;
+  for (const auto& engines : loaded_) {
+    const BuildCounts one = engines->builds();
+    sum.built += one.built, sum.cached += one.cached;
+  }
+  return sum;
 }
 
 std::unique_ptr<ServedInstance> FileModel::create_instance(const std::string& device) {
   return as_error([&]() -> std::unique_ptr<ServedInstance> {
     std::shared_ptr<DeviceEngines> engines;
+    std::string reason;
     try {
       engines = engines_on(device);
     } catch (const Error& error) {
@@ -55,8 +88,9 @@ std::unique_ptr<ServedInstance> FileModel::create_instance(const std::string& de
         options_.build.log(Severity::warning,
                            "device " + device + " cannot be used, so the instance runs on the CPU: " + error.what());
       engines = engines_on("cpu");
+      reason = "unavailable";
     }
-    auto made = std::make_unique<FileInstance>(shared_from_this(), std::move(engines));
+    auto made = std::make_unique<FileInstance>(shared_from_this(), std::move(engines), std::move(reason));
     if (open_.empty()) made->prepare();
     return made;
   });

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "onnx_import/model_for_tests.h"
+#include "served_model/instance.h"
 
 namespace tenfold {
 namespace {
@@ -21,6 +22,7 @@ class Request final : public ServedRequest {
     input_ = {"x", DType::f32, shape_, {&piece_, 1}, nullptr};
   }
   std::span<const RequestInput> inputs() const override { return {&input_, 1}; }
+  CancelToken cancel_token() const override { return token; }
   void* output_memory(int, std::span<const std::int64_t> shape, std::int64_t bytes) override {
     ++outputs;
     y_shape.assign(shape.begin(), shape.end());
@@ -40,6 +42,7 @@ class Request final : public ServedRequest {
     return result;
   }
 
+  CancelToken token;
   int outputs = 0, finished = 0;
   Shape y_shape;
   std::string y, error;
@@ -212,6 +215,52 @@ TEST_F(Served, WithoutABatchDimEachRequestIsARun) {
   EXPECT_EQ(b.values<float>(), (std::vector<float>{3, 0, 5})) << b.error;
   EXPECT_EQ(none.y_shape, (Shape{0})) << none.error;
   EXPECT_EQ(runs.size(), 3u);
+}
+
+TEST_F(Served, ATokenStopsTheRunOfARequestThatIsAlone) {
+  options_.max_batch = 4;
+  const auto instance = open("Relu", {"n", "2"})->create_instance("cpu");
+  Request a({1, 2}, {-1, 2}), b({1, 2}, {3, -4}), alone({1, 2}, {5, 6});
+  a.token = alone.token = CancelToken::create();
+  a.token.cancel(), alone.token.cancel();
+  ServedRequest* both[] = {&a, &b};
+  instance->run(both);
+  EXPECT_EQ(a.values<float>(), (std::vector<float>{0, 2})) << a.error;   // another's answer depends on the run
+  EXPECT_EQ(b.values<float>(), (std::vector<float>{3, 0})) << b.error;
+  ServedRequest* one = &alone;
+  instance->run({&one, 1});
+  EXPECT_NE(alone.error, "");
+  EXPECT_EQ(alone.finished, 1);
+}
+
+TEST_F(Served, BatchesArePaddedToFewSizes) {
+  using served_model::padded_rows;
+  std::vector<std::int64_t> sizes;
+  for (const std::int64_t rows : {1, 2, 3, 4, 5, 7, 8, 9, 13, 17, 25, 33, 49}) sizes.push_back(padded_rows(rows, 50));
+  EXPECT_EQ(sizes, (std::vector<std::int64_t>{1, 2, 3, 4, 6, 8, 8, 12, 16, 24, 32, 48, 50}));
+}
+
+// What a GPU does with a batch, on a CPU.
+TEST_F(Served, RowsOfZerosAreLeftOutOfAnswers) {
+  options_.max_batch = 8;
+  open("Exp", {"n", "2"});
+  options_.build.profiles.push_back({{"x", {{1, 2}, {8, 2}, {8, 2}}}});
+  const auto model = std::make_shared<served_model::FileModel>(path_, options_);
+  served_model::DeviceEngines engines(path_, options_, "cpu");
+  const ServedEngine engine = engines.engine_for({});
+  served_model::UsedEngine used{engine, 0, engine.engine.create_context(), std::vector<std::vector<std::byte>>(2), {}};
+  Request a({2, 2}, {0, 1, 2, 3}), b({1, 2}, {4, 5});
+  ServedRequest* both[] = {&a, &b};
+  std::vector<BatchRun> runs;
+  run_in_groups(both, model->bindings(), 8, [&](const RequestGroup& group) { return run_batch(*model, used, group, 4, true); }, &runs);
+  EXPECT_EQ(used.context->shape(0), (Shape{4, 2}));
+  EXPECT_EQ(static_cast<const float*>(used.context->own_memory(0))[7], 0);
+  EXPECT_EQ(a.y_shape, (Shape{2, 2})) << a.error;
+  EXPECT_EQ(b.y_shape, (Shape{1, 2})) << b.error;
+  EXPECT_NEAR(a.values<float>()[3], 20.0855f, 1e-3);
+  EXPECT_NEAR(b.values<float>()[1], 148.413f, 1e-2);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].rows, 3);   // of requests
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ std::vector<WorkItem> pieces_of(const std::shared_ptr<const Window>& window, con
     std::size_t end = at;
     const auto fit = static_cast<std::size_t>(std::max<std::int64_t>(1, max_texts(static_cast<std::int64_t>(length))));
     if (packed) end = std::min(order.size(), at + fit);
+    while (packed && length > 0 && tokens.length(order[end - 1]) == 0) --end;   // texts without tokens are not run
     while (!packed && end < order.size() && tokens.length(order[end]) == length) ++end;
     // Pieces of one length get about equal numbers of texts.
     const std::size_t count = (end - at + fit - 1) / fit;

@@ -78,13 +78,13 @@ void DevicePool::compute(std::size_t texts, const OutputRequest& request, const 
     std::vector<WorkItem> pieces = items_of_window(window, packed);
     if (is_one() && (workers_.front()->lanes() == 1 || (pieces.size() == 1 && texts <= kWindow))) {
       for (const WorkItem& piece : pieces) {
-        workers_.front()->run(piece, request, sink);
+        workers_.front()->run(piece, request, call, sink);
         report_progress(call, ready += piece.texts.size(), texts);
       }
       continue;
     }
     if (!parallel)
-      parallel.emplace(workers_, strategy_, turn_++, request, sink, log_,
+      parallel.emplace(workers_, strategy_, turn_++, request, call, sink, log_,
                        request.output == OutputRequest::vectors ? pooler_.get() : nullptr);
     open = pieces.size();
     parallel->add(std::move(pieces));

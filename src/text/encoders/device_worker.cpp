@@ -23,12 +23,20 @@ bool all_finite(std::span<const float> rows) {
 }
 
 // No NaN leaves: it would make every comparison with that vector false, and nobody would see where it came from.
-void put_finite(const RowSink& sink, std::size_t text, std::span<const float> rows) {
-  if (!all_finite(rows))
-    tokenizing::fail(ErrorKind::invalid_model, "text " + std::to_string(text) +
-                                                   " has a vector that is not finite: either the weights hold such numbers, or fp16 is "
-                                                   "too narrow for this model; bf16 and fp32 are wider");
-  sink(text, rows);
+void put_finite(const RowSink& sink, const EncodeCall& call, std::size_t text, std::span<const float> rows) {
+  if (all_finite(rows)) return sink(text, rows);
+  const Error error(ErrorKind::invalid_model, "text " + std::to_string(text) +
+                                                  " has a vector that is not finite: either the weights hold such numbers, or fp16 is "
+                                                  "too narrow for this model; bf16 and fp32 are wider");
+  if (!call.failed) throw error;
+  sink(text, std::vector<float>(rows.size()));
+  call.failed(text, error);
+}
+
+void throw_if_stopped(const RunOptions& run) {
+  if (run.token.cancelled()) tokenizing::fail(ErrorKind::cancelled, "the call was cancelled");
+  if (run.deadline && std::chrono::steady_clock::now() >= *run.deadline)
+    tokenizing::fail(ErrorKind::cancelled, "the deadline passed while the encoder ran");
 }
 
 }  // namespace
@@ -41,7 +49,7 @@ DeviceWorker::DeviceWorker(serving::DevicePlace place, std::shared_ptr<const Mod
 
 // Runs some texts, the longest first. Rows of texts without a token that counts are zeros.
 void DeviceWorker::run_some(const Tokens& batch, std::span<const std::size_t> texts, std::size_t first, PooledContext& runner,
-                            const OutputRequest& request, const RowSink& sink) {
+                            const OutputRequest& request, const EncodeCall& call, const RowSink& sink) {
   thread_local std::vector<std::int32_t> ids, types;
   thread_local std::vector<std::uint8_t> mask;
   const std::size_t length = batch.length(texts.front());
@@ -55,12 +63,12 @@ void DeviceWorker::run_some(const Tokens& batch, std::span<const std::size_t> te
     if (request.packed) std::fill_n(mask.data() + i * length, count, std::uint8_t{1});
   }
   const auto take = [&](std::span<const float> out) {
-    for (std::size_t i = 0; i < texts.size(); ++i) put_finite(sink, first + texts[i], out.subspan(i * row, row));
+    for (std::size_t i = 0; i < texts.size(); ++i) put_finite(sink, call, first + texts[i], out.subspan(i * row, row));
   };
   ++runs_;
   if (length <= static_cast<std::size_t>(request.skipped)) return take(std::vector<float>(texts.size() * row));
   runner.run(ids.data(), types.data(), mask.data(), static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length),
-             texts.size() * row, take);
+             texts.size() * row, call.run, take);
 }
 
 template <class Work>
@@ -83,7 +91,8 @@ void DeviceWorker::prepare(const OutputRequest& request) {
   within_memory([&] { engines_.get(packed)->make_contexts(lanes()); });
 }
 
-void DeviceWorker::pool(const WorkItem& piece, std::span<const float> tokens, const OutputRequest& request, const RowSink& sink) {
+void DeviceWorker::pool(const WorkItem& piece, std::span<const float> tokens, const OutputRequest& request, const EncodeCall& call,
+                        const RowSink& sink) {
   const auto begin = std::chrono::steady_clock::now();
   const std::size_t texts = piece.texts.size(), length = piece.length(), width = tokens.size() / (texts * length);
   within_memory([&] {
@@ -93,29 +102,32 @@ void DeviceWorker::pool(const WorkItem& piece, std::span<const float> tokens, co
     const auto row = static_cast<std::size_t>(runner->width());
     std::vector<float> out;
     for (std::size_t at = 0; at < texts; at += max_texts) {
+      throw_if_stopped(call.run);
       const std::size_t some = std::min(max_texts, texts - at);
       out.assign(some * row, 0.0f);
       const Shape shape{static_cast<std::int64_t>(some), static_cast<std::int64_t>(length), static_cast<std::int64_t>(width)};
       if (length > static_cast<std::size_t>(request.skipped)) runner->pool(tokens.data() + at * length * width, shape, out), ++runs_;
-      for (std::size_t i = 0; i < some; ++i) put_finite(sink, piece.window->first + piece.texts[at + i], {out.data() + i * row, row});
+      for (std::size_t i = 0; i < some; ++i) put_finite(sink, call, piece.window->first + piece.texts[at + i], {out.data() + i * row, row});
     }
   });
   count(static_cast<std::int64_t>(piece.texts.size()), piece.tokens(), std::chrono::steady_clock::now() - begin);
 }
 
 // A piece may be larger than this device's budget: pieces are cut for the device with the largest one.
-void DeviceWorker::run(const WorkItem& piece, const OutputRequest& call, const RowSink& sink) {
+void DeviceWorker::run(const WorkItem& piece, const OutputRequest& output, const EncodeCall& call, const RowSink& sink) {
   const auto begin = std::chrono::steady_clock::now();
-  OutputRequest request = call;
+  OutputRequest request = output;
   request.packed = piece.packed;
   within_memory([&] {
     const std::shared_ptr<PooledContext> runner = engines_.get(request);
     const auto max_texts = static_cast<std::size_t>(
         texts_in_a_run(static_cast<std::int64_t>(piece.length()), max_tokens_, runner->batch_tokens(), piece.packed));
     const std::span<const std::size_t> texts(piece.texts);
-    for (std::size_t at = 0; at < texts.size(); at += max_texts)
+    for (std::size_t at = 0; at < texts.size(); at += max_texts) {
+      throw_if_stopped(call.run);
       run_some(piece.window->tokens, texts.subspan(at, std::min(max_texts, texts.size() - at)),
-               piece.window->first, *runner, request, sink);
+               piece.window->first, *runner, request, call, sink);
+    }
   });
   count(static_cast<std::int64_t>(piece.texts.size()), piece.tokens(), std::chrono::steady_clock::now() - begin);
 }

@@ -22,10 +22,11 @@ class DeviceWorker : public serving::PoolDevice {
   // To be called on a thread that keep_to() has put in its place.
   void prepare(const OutputRequest& request);
   std::string fingerprint() { return engines_.fingerprint(); }
-  void run(const WorkItem& piece, const OutputRequest& request, const RowSink& sink);
+  void run(const WorkItem& piece, const OutputRequest& request, const EncodeCall& call, const RowSink& sink);
 
   // Vectors of the rows of a piece's tokens, one text behind the other.
-  void pool(const WorkItem& piece, std::span<const float> tokens, const OutputRequest& request, const RowSink& sink);
+  void pool(const WorkItem& piece, std::span<const float> tokens, const OutputRequest& request, const EncodeCall& call,
+            const RowSink& sink);
 
   DeviceWork work() const;
 
@@ -33,7 +34,7 @@ class DeviceWorker : public serving::PoolDevice {
   template <class Work>
   void within_memory(const Work& work);  // again with smaller batches after out_of_memory
   void run_some(const Tokens& tokens, std::span<const std::size_t> texts, std::size_t first, PooledContext& runner,
-                const OutputRequest& request, const RowSink& sink);
+                const OutputRequest& request, const EncodeCall& call, const RowSink& sink);
   const int max_tokens_;
   Engines engines_;
   std::atomic<std::int64_t> runs_{0};

@@ -16,9 +16,37 @@ using tokenizing::fail;
 
 namespace {
 
-// The function that the folder asks for: sigmoid for one label where it does not say.
-ScoreFunction chosen(const Model& model, const EncoderInfo& info, ScoreFunction function) {
-  return function == ScoreFunction::by_folder ? score_function(model, info.labels) : function;
+// Why the ids of a text cannot be given to the model; empty: they can.
+std::string why_not(const TokenIds& text, const EncoderInfo& info) {
+  if (text.ids.empty()) return "has no tokens";
+  if (text.ids.size() > static_cast<std::size_t>(info.max_tokens))
+    return "has " + std::to_string(text.ids.size()) + " tokens, " + std::to_string(info.max_tokens) + " at most were expected";
+  for (const std::int32_t id : text.ids)
+    if (id < 0 || id >= info.vocabulary)
+      return "has the id " + std::to_string(id) + ", but the vocabulary has the ids 0 to " + std::to_string(info.vocabulary - 1);
+  if (!text.types.empty() && text.types.size() != text.ids.size())
+    return "has " + std::to_string(text.types.size()) + " types for " + std::to_string(text.ids.size()) + " tokens";
+  for (const std::int32_t type : text.types)
+    if (type != 0 && type != 1) return "has the type " + std::to_string(type) + ", 0 or 1 was expected";
+  return {};
+}
+
+// The ids that callers give, in place of what `out` has.
+void take_ids(std::span<const TokenIds> texts, std::size_t first, bool types, const EncoderInfo& info, const EncodeCall& call, Tokens& out) {
+  out.clear();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string why = why_not(texts[i], info);
+    if (why.empty()) {
+      out.ids.insert(out.ids.end(), texts[i].ids.begin(), texts[i].ids.end());
+      if (types) out.types.insert(out.types.end(), texts[i].types.begin(), texts[i].types.end());
+      if (types) out.types.resize(out.ids.size());
+    } else {
+      const Error error(ErrorKind::invalid_argument, "text " + std::to_string(first + i) + " " + why);
+      if (!call.failed) throw error;
+      call.failed(first + i, error);
+    }
+    out.ends.push_back(out.ids.size());
+  }
 }
 
 // The ids of texts that int8 is calibrated on; null where it is not asked for.
@@ -52,18 +80,59 @@ struct Encoder::Impl {
         reader(model->folder, info.max_tokens, info.labels > 0, options.build.threads, options.build.log),
         pool(model, options, info.max_tokens, samples_for(options, reader)) {
     check_vocabulary(*model, reader.tokenizer());
+    if (info.vocabulary == 0) info.vocabulary = reader.tokenizer().vocabulary_size();
   }
 
   void encode(std::span<const std::string_view> all, OutputRequest::Output output, const EncodeCall& call, const RowSink& sink) const {
+    encode(all.size(), output, call, sink, [&](std::size_t first, std::size_t count, Tokens& out) {
+      reader.read(all.subspan(first, count), first, call.prompt, out, call.failed);
+    });
+  }
+  void encode(std::span<const TokenIds> all, OutputRequest::Output output, const EncodeCall& call, const RowSink& sink) const {
+    encode(all.size(), output, call, sink, [&](std::size_t first, std::size_t count, Tokens& out) {
+      take_ids(all.subspan(first, count), first, false, info, call, out);
+    });
+  }
+  void encode(std::size_t texts, OutputRequest::Output output, const EncodeCall& call, const RowSink& sink, const DevicePool::Read& read) const {
     if (info.labels > 0)
       fail(ErrorKind::invalid_argument,
            "'" + model->folder.path + "' has a classification head, which gives scores of pairs and no vectors");
     const bool skips = output == OutputRequest::vectors && !model->counts_prompts && !call.prompt.empty();
     const OutputRequest request{.output = output, .skipped = skips ? reader.prompt_tokens(call.prompt) : 0};
-    const auto read = [&](std::size_t first, std::size_t count, Tokens& out) {
-      reader.read(all.subspan(first, count), first, call.prompt, out);
-    };
-    as_error([&] { pool.compute(all.size(), request, call, read, sink); });
+    as_error([&] { pool.compute(texts, request, call, read, sink); });
+  }
+
+  std::vector<float> score(std::size_t texts, ScoreFunction function, const EncodeCall& call, const DevicePool::Read& read) const {
+    const auto labels = static_cast<std::size_t>(info.labels);
+    if (labels == 0)
+      fail(ErrorKind::invalid_argument,
+           "'" + model->folder.path + "' has no classification head (architectures of config.json name none)");
+    std::vector<float> out(texts * labels);
+    as_error([&] {
+      pool.compute(texts, scores_by(function), call, read, [&](std::size_t text, std::span<const float> row) {
+        std::copy(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(text * labels));
+      });
+    });
+    return out;
+  }
+  OutputRequest scores_by(ScoreFunction function) const {
+    return {.output = OutputRequest::scores, .function = function == ScoreFunction::by_folder ? info.score_function : function};
+  }
+
+  // Of what encode() gives.
+  template <class Texts>
+  std::vector<TokenVectors> token_vectors(const Texts& texts, const EncodeCall& call) const {
+    std::vector<TokenVectors> all(texts.size());
+    encode(texts, OutputRequest::tokens, call, [&](std::size_t text, std::span<const float> rows) {
+      all[text] = {static_cast<std::int64_t>(rows.size()) / std::max(1, info.token_width), {rows.begin(), rows.end()}};
+    });
+    return all;
+  }
+  template <class Texts>
+  void vectors_into(const Texts& texts, std::span<float> out, const EncodeCall& call) const {
+    encode(texts, OutputRequest::vectors, call, [&](std::size_t text, std::span<const float> row) {
+      std::copy(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(text * static_cast<std::size_t>(info.width)));
+    });
   }
 };
 
@@ -96,9 +165,7 @@ void Encoder::encode_into(std::span<const std::string_view> texts, std::span<flo
     fail(ErrorKind::invalid_argument, "Encoder::encode_into: " + std::to_string(texts.size()) + " vectors of " + std::to_string(width) +
                                           " floats need " + std::to_string(texts.size() * width) + ", and there is room for " +
                                           std::to_string(out.size()));
-  impl_->encode(texts, OutputRequest::vectors, call, [&](std::size_t text, std::span<const float> row) {
-    std::copy(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(text * width));
-  });
+  impl_->vectors_into(texts, out, call);
 }
 
 std::vector<float> Encoder::encode(std::span<const std::string_view> texts, const EncodeCall& call) const {
@@ -107,12 +174,17 @@ std::vector<float> Encoder::encode(std::span<const std::string_view> texts, cons
   return out;
 }
 
+std::vector<float> Encoder::encode(std::span<const TokenIds> texts, const EncodeCall& call) const {
+  std::vector<float> out(texts.size() * static_cast<std::size_t>(impl_->info.width));
+  impl_->vectors_into(texts, out, call);
+  return out;
+}
+
 std::vector<TokenVectors> Encoder::encode_tokens(std::span<const std::string_view> texts, const EncodeCall& call) const {
-  std::vector<TokenVectors> all(texts.size());
-  impl_->encode(texts, OutputRequest::tokens, call, [&](std::size_t text, std::span<const float> rows) {
-    all[text] = {static_cast<std::int64_t>(rows.size()) / std::max(1, impl_->info.token_width), {rows.begin(), rows.end()}};
-  });
-  return all;
+  return impl_->token_vectors(texts, call);
+}
+std::vector<TokenVectors> Encoder::encode_tokens(std::span<const TokenIds> texts, const EncodeCall& call) const {
+  return impl_->token_vectors(texts, call);
 }
 
 std::vector<std::int32_t> Encoder::token_ids(std::string_view text, const std::string& prompt) const {
@@ -121,28 +193,35 @@ std::vector<std::int32_t> Encoder::token_ids(std::string_view text, const std::s
   return tokens.ids;
 }
 
-std::vector<float> Encoder::score(std::span<const std::pair<std::string_view, std::string_view>> pairs, ScoreFunction function,
-                                  const EncodeCall& call) const {
-  const auto labels = static_cast<std::size_t>(impl_->info.labels);
-  if (labels == 0)
-    fail(ErrorKind::invalid_argument,
-         "'" + impl_->model->folder.path + "' has no classification head (architectures of config.json name none)");
-  std::vector<float> out(pairs.size() * labels);
-  const OutputRequest request{.output = OutputRequest::scores, .function = chosen(*impl_->model, impl_->info, function)};
-  const auto read = [&](std::size_t first, std::size_t count, Tokens& tokens) {
-    impl_->reader.read(pairs.subspan(first, count), first, tokens);
-  };
-  impl_->pool.compute(pairs.size(), request, call, read, [&](std::size_t pair, std::span<const float> row) {
-    std::copy(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(pair * labels));
-  });
-  return out;
+TokenizedText Encoder::tokenize(std::string_view text, const std::string& prompt, KeptTokens kept) const {
+  return as_error([&] { return impl_->reader.tokenize(text, prompt, kept); });
+}
+TokenizedText Encoder::tokenize_pair(std::string_view first, std::string_view second) const {
+  if (impl_->info.labels == 0)
+    fail(ErrorKind::invalid_argument, "'" + impl_->model->folder.path + "' has no classification head, so it takes no pairs");
+  return as_error([&] { return impl_->reader.tokenize_pair(first, second); });
 }
 
-void Encoder::prepare() const {
-  const bool scores = impl_->info.labels > 0;
-  impl_->pool.prepare(
-      scores ? OutputRequest{.output = OutputRequest::scores, .function = chosen(*impl_->model, impl_->info, ScoreFunction::by_folder)}
-             : OutputRequest{});
+std::vector<float> Encoder::score(std::span<const std::pair<std::string_view, std::string_view>> pairs, ScoreFunction function,
+                                  const EncodeCall& call) const {
+  return impl_->score(pairs.size(), function, call, [&](std::size_t first, std::size_t count, Tokens& tokens) {
+    impl_->reader.read(pairs.subspan(first, count), first, tokens, call.failed);
+  });
+}
+std::vector<float> Encoder::score(std::span<const std::string_view> texts, ScoreFunction function, const EncodeCall& call) const {
+  return impl_->score(texts.size(), function, call, [&](std::size_t first, std::size_t count, Tokens& tokens) {
+    impl_->reader.read(texts.subspan(first, count), first, call.prompt, tokens, call.failed);
+    tokens.types.assign(tokens.ids.size(), 0);
+  });
+}
+std::vector<float> Encoder::score(std::span<const TokenIds> texts, ScoreFunction function, const EncodeCall& call) const {
+  return impl_->score(texts.size(), function, call, [&](std::size_t first, std::size_t count, Tokens& tokens) {
+    take_ids(texts.subspan(first, count), first, true, impl_->info, call, tokens);
+  });
+}
+
+void Encoder::prepare(ScoreFunction function) const {
+  impl_->pool.prepare(impl_->info.labels > 0 ? impl_->scores_by(function) : OutputRequest{});
 }
 
 }  // namespace tenfold

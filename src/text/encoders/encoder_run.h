@@ -15,8 +15,8 @@ class EncoderRun {
   using Progress = serving::ParallelCall<WorkItem>::Progress;  // counts texts
   // `pooler`: the device that makes vectors of tokens' vectors; null: each makes its own. `turn`: the device that is the first to get
   // a piece, counted round. All that is given outlives the call.
-  EncoderRun(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request, const RowSink& sink,
-               const LogCallback& log, DeviceWorker* pooler = nullptr);
+  EncoderRun(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request,
+               const EncodeCall& call, const RowSink& sink, const LogCallback& log, DeviceWorker* pooler = nullptr);
 
   void add(std::vector<WorkItem> pieces) { call_.add(std::move(pieces)); }
   void wait(std::size_t open, const Progress& progress) { call_.wait(open, progress); }   // as serving::ParallelCall's
@@ -26,6 +26,7 @@ class EncoderRun {
   bool compute(std::size_t member, WorkItem& piece);
   const DeviceWorkers& workers_;
   const OutputRequest& request_;
+  const EncodeCall& options_;
   const RowSink& sink_;
   serving::WorkQueue<WorkItem> queue_;
   std::unique_ptr<Stage> stage_;

@@ -55,12 +55,13 @@ EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
   };
   if (model.folder.is_classifier() && model.architecture) {
     info.labels = width(OutputRequest::scores);
-    info.label_names = label_names(model, info.labels);
+    info.label_names = label_names(model, info.labels), info.score_function = score_function(model, info.labels);
   } else {
     info.width = width(OutputRequest::vectors), info.token_width = width(OutputRequest::tokens);
   }
   info.prompts = model.folder.prompts, info.default_prompt = model.folder.default_prompt, info.similarity = model.folder.similarity;
   info.lower_case = model.folder.lower_case, info.truncate_dim = model.folder.truncate_dim;
+  if (model.architecture) info.vocabulary = static_cast<int>(model.weights->shape(model.table, {-1, -1})[0]);
   info.padding_id = static_cast<int>(model.folder.json().number("pad_token_id", 0, 1 << 30, 0));
   return info;
 }

@@ -15,7 +15,7 @@ void need(const ExecutionContext& context, Status status) {
   ErrorKind kind = ErrorKind::internal;
   if (status.code == Status::out_of_memory) kind = ErrorKind::out_of_memory;
   if (status.code == Status::device) kind = ErrorKind::device;
-  if (status.code == Status::cancelled) kind = ErrorKind::cancelled;
+  if (status.code == Status::cancelled || status.code == Status::deadline) kind = ErrorKind::cancelled;
   fail(kind, "running the encoder: " + context.describe(status));
 }
 
@@ -42,7 +42,7 @@ void PooledContext::make_contexts(int count) {
 
 // `find` gives the memory of an input by its name. A GPU writes into memory of the context's, which is pinned.
 template <class Find>
-void PooledContext::run_on(const Shape& shape, const Find& find, std::size_t elements, const Take& take) {
+void PooledContext::run_on(const Shape& shape, const Find& find, std::size_t elements, const RunOptions& options, const Take& take) {
   thread_local std::vector<float> own;
   const bool pinned = engine_.info().on_gpu;
   std::span<float> out;
@@ -59,24 +59,32 @@ void PooledContext::run_on(const Shape& shape, const Find& find, std::size_t ele
     need(*context, context->set_input_shape(i, shape));
     need(*context, context->bind(i, const_cast<void*>(find(binding.name)), byte_size(binding.dtype, element_count(shape))));
   }
-  need(*context, context->run());
+  const Status status = context->run_with(options);
+  if (status.code == Status::cancelled || status.code == Status::deadline) {
+    give_back(std::move(context));   // nothing is wrong with it
+    fail(ErrorKind::cancelled, status.code == Status::deadline ? "the deadline passed while the encoder ran" : "the call was cancelled");
+  }
+  need(*context, status);
   take(out);
+  give_back(std::move(context));
+}
+void PooledContext::give_back(std::unique_ptr<ExecutionContext> context) {
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(context));
 }
 
 void PooledContext::run(const std::int32_t* ids, const std::int32_t* types, const std::uint8_t* mask, std::int64_t texts,
-                        std::int64_t tokens, std::size_t elements, const Take& take) {
+                        std::int64_t tokens, std::size_t elements, const RunOptions& options, const Take& take) {
   const auto find = [&](const std::string& name) -> const void* {
     if (name == "mask") return mask;
     return name == "types" ? types : ids;
   };
-  run_on({texts, tokens}, find, elements, take);
+  run_on({texts, tokens}, find, elements, options, take);
 }
 
 void PooledContext::pool(const float* vectors, const Shape& shape, std::span<float> out) {
   const auto find = [&](const std::string&) -> const void* { return vectors; };
-  run_on(shape, find, out.size(), [&](std::span<const float> rows) { std::copy(rows.begin(), rows.end(), out.begin()); });
+  run_on(shape, find, out.size(), {}, [&](std::span<const float> rows) { std::copy(rows.begin(), rows.end(), out.begin()); });
 }
 
 }  // namespace tenfold::encoders

@@ -25,12 +25,13 @@ class PooledContext {
   // elements, where the device left it.
   using Take = std::function<void(std::span<const float> out)>;
   void run(const std::int32_t* ids, const std::int32_t* types, const std::uint8_t* mask, std::int64_t texts, std::int64_t tokens,
-           std::size_t elements, const Take& take);
+           std::size_t elements, const RunOptions& options, const Take& take);
 
  private:
   std::unique_ptr<ExecutionContext> context();
   template <class Find>
-  void run_on(const Shape& shape, const Find& find, std::size_t elements, const Take& take);
+  void run_on(const Shape& shape, const Find& find, std::size_t elements, const RunOptions& options, const Take& take);
+  void give_back(std::unique_ptr<ExecutionContext> context);
   Engine engine_;
   std::int64_t width_, batch_tokens_;
   std::mutex mutex_;

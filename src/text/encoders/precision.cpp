@@ -56,7 +56,7 @@ double mean_cosine(const Engine& narrow, const Engine& wide, const Tokens& sampl
     std::vector<float> a(count * static_cast<std::size_t>(width)), b(a.size());
     const std::int32_t* ids = samples.ids.data() + samples.begin(places[i]);
     const auto run = [&](PooledContext& runner, std::vector<float>& rows) {
-      runner.run(ids, nullptr, nullptr, 1, static_cast<std::int64_t>(length), rows.size(),
+      runner.run(ids, nullptr, nullptr, 1, static_cast<std::int64_t>(length), rows.size(), {},
                  [&](std::span<const float> out) { std::copy(out.begin(), out.end(), rows.begin()); });
     };
     run(narrow_runner, a), run(wide_runner, b);

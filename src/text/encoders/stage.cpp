@@ -9,9 +9,9 @@ constexpr std::size_t kMaxWaiting = 4;  // pieces whose tokens' vectors are in m
 
 }  // namespace
 
-Stage::Stage(DeviceWorker& worker, const OutputRequest& request, const RowSink& sink, serving::WorkQueue<WorkItem>& queue,
-             const LogCallback& log)
-    : worker_(worker), request_(request), sink_(sink), work_queue_(queue), log_(log), thread_([this] { run(); }) {}
+Stage::Stage(DeviceWorker& worker, const OutputRequest& request, const EncodeCall& call, const RowSink& sink,
+             serving::WorkQueue<WorkItem>& queue, const LogCallback& log)
+    : worker_(worker), request_(request), call_(call), sink_(sink), work_queue_(queue), log_(log), thread_([this] { run(); }) {}
 
 Stage::~Stage() {
   {
@@ -49,7 +49,7 @@ void Stage::finish(Work work) {
   try {
     if (!usable()) return work_queue_.put_back(std::move(work.piece));
     serving::keep_to(worker_.place());
-    worker_.pool(work.piece, work.tokens, request_, sink_);
+    worker_.pool(work.piece, work.tokens, request_, call_, sink_);
     work_queue_.done(work.member, work.piece, work.seconds);
   } catch (const Error& e) {
     if (!serving::may_work_elsewhere(e.kind())) return work_queue_.stop(std::current_exception());

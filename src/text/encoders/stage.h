@@ -11,7 +11,7 @@ namespace tenfold::encoders {
 class Stage {
  public:
   // All that is given outlives the stage.
-  Stage(DeviceWorker& worker, const OutputRequest& request, const RowSink& sink, serving::WorkQueue<WorkItem>& queue,
+  Stage(DeviceWorker& worker, const OutputRequest& request, const EncodeCall& call, const RowSink& sink, serving::WorkQueue<WorkItem>& queue,
         const LogCallback& log);
   ~Stage();  // behind the last push()
   Stage(const Stage&) = delete;
@@ -32,6 +32,7 @@ class Stage {
   void finish(Work work);
   DeviceWorker& worker_;
   const OutputRequest& request_;
+  const EncodeCall& call_;
   const RowSink& sink_;
   serving::WorkQueue<WorkItem>& work_queue_;
   const LogCallback& log_;

@@ -100,7 +100,40 @@ void TextReader::read_parts(std::size_t texts, std::size_t bytes, Tokens& out,
   }
 }
 
-void TextReader::read(std::span<const std::string_view> texts, std::size_t first, const std::string& prompt, Tokens& out) const {
+void TextReader::fail(Error& error, const char* what, std::size_t text, const Failed& failed) {
+  if (error.kind() == ErrorKind::cancelled || !failed) throw error.within(what + std::to_string(text));
+  failed(text, error);
+}
+
+bool TextReader::truncate(Encoding& e, KeptTokens kept) const {
+  const auto max = static_cast<std::size_t>(max_tokens_);
+  if (e.size() <= max) return false;
+  cut(e, max, kept == KeptTokens::by_folder ? keeps_end_ : kept == KeptTokens::last);
+  return true;
+}
+
+TokenizedText TextReader::tokenize(std::string_view text, const std::string& prompt, KeptTokens kept) const {
+  thread_local Encoding e;
+  std::string changed;
+  if (!prompt.empty()) (changed = prompt) += text, text = changed;
+  if (lower_case_) text = changed = lower(text);
+  whole_.encode_into(text, e);
+  const std::size_t length = e.size();
+  if (truncate(e, kept)) ++truncated_;
+  return {e.ids, {}, length};
+}
+
+TokenizedText TextReader::tokenize_pair(std::string_view first, std::string_view second) const {
+  std::string low, other_low;
+  if (lower_case_) first = low = lower(first), second = other_low = lower(second);
+  Encoding e = whole_.encode_pair(first, second);
+  const std::size_t length = e.size();
+  if (length > static_cast<std::size_t>(max_tokens_)) ++truncated_, e = cut_.value().encode_pair(first, second);
+  return {std::move(e.ids), std::move(e.types), length};
+}
+
+void TextReader::read(std::span<const std::string_view> texts, std::size_t first, const std::string& prompt, Tokens& out,
+                      const Failed& failed) const {
   std::size_t bytes = 0;
   for (const std::string_view text : texts) bytes += text.size() + prompt.size();
   read_parts(texts.size(), bytes, out, [&](std::size_t i, Part& part) {
@@ -111,16 +144,18 @@ void TextReader::read(std::span<const std::string_view> texts, std::size_t first
       if (!prompt.empty()) (changed = prompt) += text, text = changed;
       if (lower_case_) text = changed = lower(text);
       whole_.encode_into(text, e);
+      const std::size_t length = e.size();
+      if (truncate(e, KeptTokens::by_folder)) note_cut(first + i, length, part);
+      append(e, part.tokens);
     } catch (Error& error) {
-      throw error.within("text " + std::to_string(first + i));
+      fail(error, "text ", first + i, failed);
+      part.tokens.ends.push_back(part.tokens.ids.size());
     }
-    const std::size_t length = e.size(), max = static_cast<std::size_t>(max_tokens_);
-    if (length > max) note_cut(first + i, length, part), cut(e, max, keeps_end_);
-    append(e, part.tokens);
   });
 }
 
-void TextReader::read(std::span<const std::pair<std::string_view, std::string_view>> pairs, std::size_t first, Tokens& out) const {
+void TextReader::read(std::span<const std::pair<std::string_view, std::string_view>> pairs, std::size_t first, Tokens& out,
+                      const Failed& failed) const {
   std::size_t bytes = 0;
   for (const auto& [one, other] : pairs) bytes += one.size() + other.size();
   read_parts(pairs.size(), bytes, out, [&](std::size_t i, Part& part) {
@@ -133,7 +168,8 @@ void TextReader::read(std::span<const std::pair<std::string_view, std::string_vi
       append(e, part.tokens);
       part.tokens.types.insert(part.tokens.types.end(), e.types.begin(), e.types.end());
     } catch (Error& error) {
-      throw error.within("pair " + std::to_string(first + i));
+      fail(error, "pair ", first + i, failed);
+      part.tokens.ends.push_back(part.tokens.ids.size());
     }
   });
 }

@@ -1,7 +1,10 @@
 // Opening a plan: machine check, kernels, the nodes of host steps, the facts that Engine tells.
 #include "runtime/engine/open.h"
 
+#include <limits>
+
 #include "base/check.h"
+#include "base/checked.h"
 #include "base/threads/cpu_count.h"
 #include "plan/host_prologue.h"
 #include "plan/step_node.h"
@@ -29,6 +32,18 @@ bool runs_on_values(const Step& step, const ir::OpDef& def) {
   const auto object = [](const plan::Operand& o) { return o.at.space == plan::Space::object || o.at.space == plan::Space::literal; };
   return (def.on_values && !def.reference) || std::any_of(step.in.begin(), step.in.end(), object) ||
          std::any_of(step.out.begin(), step.out.end(), object);
+}
+
+// Extents that nobody could have memory for are refused when a context is made for them, not here.
+std::int64_t binding_bytes(const EngineState& engine) {
+  std::int64_t sum = 0;
+  try {
+    for (std::size_t b = 0; b < engine.bindings.size(); ++b) sum = checked_add(sum, largest_bytes(engine, b));
+  } catch (const Error&) {
+    if (is_staged(engine)) throw;
+    return std::numeric_limits<std::int64_t>::max();
+  }
+  return sum;
 }
 
 struct Opener {
@@ -263,8 +278,7 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
     info.library_workspace_bytes = std::max(info.library_workspace_bytes, library_workspace(engine->programs.back().body));
   }
   engine->plan.code = std::move(opening.used);   // whatever brought it: saved, the plan carries all that it needs
-  if (is_staged(*engine))
-    for (std::size_t b = 0; b < engine->bindings.size(); ++b) info.binding_bytes += largest_bytes(*engine, b);
+  info.binding_bytes = binding_bytes(*engine);
   info.scratch_bytes = engine->scratch_stride * info.threads;
   note_reference_steps(*engine);
   return engine;

@@ -9,6 +9,7 @@
 #include "ir/op_def.h"
 #include "plan/loop_form.h"
 #include "runtime/engine/engine_access.h"
+#include "runtime/engine/idle.h"
 
 namespace tenfold::runtime {
 
@@ -66,6 +67,7 @@ struct EngineState {
   EngineInfo info;
   int inputs = 0;
   std::int64_t scratch_stride = 0;            // what the most demanding step wants for each worker
+  std::unique_ptr<IdleContexts> idle = std::make_unique<IdleContexts>();   // last: its contexts use all the rest
 
   const std::byte* bytes_of(std::size_t constant) const {
     const bool old = replaced.empty() || !replaced[constant];

@@ -1,6 +1,7 @@
-// Clocks, temperature and what slows a GPU, by NVIDIA's management library (NVML), which is opened at run time.
+// Clocks, temperature, power, memory and what slows a GPU, by NVIDIA's management library (NVML), which is opened at run time.
 #include <dlfcn.h>
 
+#include <cmath>
 #include <memory>
 
 #include "base/check.h"
@@ -44,16 +45,38 @@ class Nvml {
     gpu.persistent = persistence_ && persistence_(device, &on) == 0 && on != 0;
     unsigned long long bits = 0;
     if (slowed_ && slowed_(device, &bits) == 0) gpu.slowed_by = words(bits);
+    read_use(device, gpu);
     return gpu;
   }
 
  private:
+  struct Utilization {   // nvmlUtilization_t
+    unsigned gpu = 0, memory = 0;
+  };
+  struct Memory {        // nvmlMemory_t
+    unsigned long long total = 0, free = 0, used = 0;
+  };
+  void read_use(Device device, GpuState& gpu) const {
+    constexpr double kThousandth = 1e-3;
+    Utilization utilization;
+    if (utilization_ && utilization_(device, &utilization) == 0) gpu.utilization = static_cast<int>(utilization.gpu);
+    unsigned milliwatts = 0;
+    if (power_ && power_(device, &milliwatts) == 0) gpu.watts = milliwatts * kThousandth;
+    unsigned long long millijoules = 0;
+    if (energy_ && energy_(device, &millijoules) == 0) gpu.joules = static_cast<double>(millijoules) * kThousandth;
+    Memory memory;
+    if (!memory_ || memory_(device, &memory) != 0) return;
+    gpu.memory_used_bytes = static_cast<std::int64_t>(memory.used), gpu.memory_free_bytes = static_cast<std::int64_t>(memory.free);
+  }
+
   std::string start() {   // why it does not
     if (!library_) return "no NVIDIA driver";
     find("nvmlInit_v2", init_), find("nvmlShutdown", shutdown_), find("nvmlDeviceGetCount_v2", count_);
     find("nvmlDeviceGetHandleByIndex_v2", device_), find("nvmlDeviceGetName", name_), find("nvmlDeviceGetClockInfo", clock_);
     find("nvmlDeviceGetMaxClockInfo", max_clock_), find("nvmlDeviceGetTemperature", temperature_);
     find("nvmlDeviceGetCurrentClocksThrottleReasons", slowed_), find("nvmlDeviceGetPersistenceMode", persistence_);
+    find("nvmlDeviceGetUtilizationRates", utilization_), find("nvmlDeviceGetPowerUsage", power_);
+    find("nvmlDeviceGetTotalEnergyConsumption", energy_), find("nvmlDeviceGetMemoryInfo", memory_);
     if (!init_ || !shutdown_ || !count_ || !device_) return "libnvidia-ml.so.1 lacks functions";
     const int code = init_();
     started_ = code == 0;
@@ -85,6 +108,10 @@ class Nvml {
   int (*temperature_)(Device, int, unsigned*) = nullptr;
   int (*slowed_)(Device, unsigned long long*) = nullptr;
   int (*persistence_)(Device, unsigned*) = nullptr;
+  int (*utilization_)(Device, Utilization*) = nullptr;
+  int (*power_)(Device, unsigned*) = nullptr;
+  int (*energy_)(Device, unsigned long long*) = nullptr;
+  int (*memory_)(Device, Memory*) = nullptr;
   std::string why_;   // behind all that start() writes
 };
 
@@ -100,8 +127,14 @@ std::vector<GpuState> gpu_states(std::string* why_none) {
 
 std::string text(const GpuState& s) {
   const auto known = [](int value, const char* unit) { return value < 0 ? "unknown" : cat(value, unit); };
+  constexpr std::int64_t kMiB = 1 << 20;
+  std::string use;
+  if (s.utilization >= 0) use += cat(", ", s.utilization, " % busy");
+  if (s.watts >= 0) use += cat(", ", std::lround(s.watts), " W");
+  if (s.joules >= 0) use += cat(", ", std::llround(s.joules), " J since its start");
+  if (s.memory_used_bytes >= 0) use += cat(", ", s.memory_used_bytes / kMiB, " MiB used, ", s.memory_free_bytes / kMiB, " MiB free");
   return cat(s.number, " ", s.name.empty() ? "GPU" : s.name, ", SM clock ", known(s.sm_mhz, ""), " of ", known(s.most_sm_mhz, " MHz"),
-             ", memory ", known(s.memory_mhz, " MHz"), ", ", known(s.celsius, " C"), s.persistent ? "" : ", sleeps while unused",
+             ", memory ", known(s.memory_mhz, " MHz"), ", ", known(s.celsius, " C"), use, s.persistent ? "" : ", sleeps while unused",
              s.slowed_by.empty() ? "" : ", slowed by " + s.slowed_by);
 }
 

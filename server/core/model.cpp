@@ -1,0 +1,30 @@
+// Opening a model: instances, what warms them up, the queue in front of them.
+#include "core/datatype.h"
+#include "core/models.h"
+#include "core/unloading.h"
+#include "core/warmup.h"
+#include "tenfold/error.h"
+#include "triton_backend/open_model.h"
+
+namespace tenfold::server {
+
+Model::Model(ModelOptions options) : options_(std::move(options)) {
+  const auto open = [path = options_.path, served = options_.served] { return triton::open_model(path, served); };
+  served_ = options_.unload_after.count() > 0 ? open_unloading(open, options_.unload_after) : open();
+  for (const BindingInfo& b : served_->bindings())
+    if (v2_name(b.dtype).empty())
+      throw Error(ErrorKind::unsupported, "'" + b.name + "' has the type " + std::string(tenfold::name(b.dtype)) +
+                                              ", which the v2 protocol does not have: add a Cast to the model");
+  std::vector<std::unique_ptr<ServedInstance>> instances;
+  for (const Instances& group : options_.instances)
+    for (int i = 0; i < group.count; ++i) {
+      instances.push_back(served_->create_instance(group.device));
+      devices_.push_back(instances.back()->device());
+      for (const Warmup& warmup : options_.warmups) warm_up(*instances.back(), warmup, served_->bindings());
+    }
+  queue_ = std::make_unique<RequestQueue>(std::move(instances), options_.queue);
+}
+
+Model::~Model() = default;
+
+}  // namespace tenfold::server

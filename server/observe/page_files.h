@@ -1,0 +1,17 @@
+// The files of the page /ui, which the build writes from server/observe/page/.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tenfold::server {
+
+struct PageFile {
+  std::string_view name, text;
+};
+std::span<const PageFile> page_files();
+// One HTML file that loads nothing but its data, from the server that it came from.
+const std::string& ui_page();
+
+}  // namespace tenfold::server

@@ -1,0 +1,63 @@
+#include "process/end_watch.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include "process/worker_start.h"
+
+namespace tenfold::server {
+namespace {
+
+constexpr int kTurn = 50;                        // milliseconds
+
+}  // namespace
+
+EndWatch::EndWatch(const Descriptor& link) : link_(link) {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaddset(&signals, signal);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // The terminal sends SIGINT to the supervisor, too.
+  if (link) ::sigdelset(&signals, SIGINT);
+  signals_ = Descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+std::optional<End> EndWatch::of_link() {
+  char byte = 0;
+  const auto got = ::recv(link_.number(), &byte, 1, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  if (got <= 0) std::_Exit(1);                   // the supervisor is dead
+  return static_cast<Message>(byte) == Message::hand_over ? End::hand_over : End::stop;
+}
+
+std::optional<End> EndWatch::wait(int milliseconds) {
+  pollfd watched[2] = {{signals_.number(), POLLIN, 0}, {link_.number(), POLLIN, 0}};   // poll() leaves out -1
+  if (::poll(watched, 2, milliseconds) <= 0) return std::nullopt;
+  signalfd_siginfo signal;
+  if (watched[0].revents && ::read(signals_.number(), &signal, sizeof signal) > 0) return End::stop;
+  return watched[1].revents ? of_link() : std::nullopt;
+}
+
+void EndWatch::watch_on(std::function<void()> stopped) {
+  watching_ = std::thread([this, stopped = std::move(stopped)] {
+    while (!done_) {
+      if (wait(kTurn) != End::stop) continue;
+      if (!link_) std::_Exit(1);
+      stopped();
+    }
+  });
+}
+
+EndWatch::~EndWatch() {
+  done_ = true;
+  if (watching_.joinable()) watching_.join();
+}
+
+}  // namespace tenfold::server

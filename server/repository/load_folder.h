@@ -1,0 +1,32 @@
+// From a model's folder to the versions that serve.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/configured_model.h"
+#include "repository/layout.h"
+
+namespace tenfold::server {
+
+struct LoadedVersion {
+  std::shared_ptr<Model> model;
+  Fingerprint files;                             // of the version's folder
+  std::string config;                            // what it was made by
+};
+using LoadedVersions = std::map<std::int64_t, LoadedVersion>;
+
+struct FolderOptions {
+  std::string config_name;
+  std::string config_json;                       // in place of the file
+  std::map<std::int64_t, std::string> failed;    // out: why, of versions that failed
+};
+
+void watch_cache(ModelOptions& options);          // sets from_cache
+// Opens the versions that the policy chooses; those of `serving` whose files and configuration are as they were stay. Throws Error with all
+// that failed: one that fails is not served, and neither are the others.
+LoadedVersions load_folder(const std::string& name, const std::string& folder, const ModelDefaults& defaults, FolderOptions& options,
+                           const LoadedVersions& serving, const std::function<void(std::int64_t)>& starting);
+
+}  // namespace tenfold::server

@@ -1,0 +1,201 @@
+#include "repository/repository.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tenfold/error.h"
+
+namespace tenfold::server {
+namespace {
+
+void log(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+
+Status bad_name(const std::string& name) {
+  return {Code::invalid_argument, "failed to load '" + name.substr(0, 80) +
+                                      "': names of models have letters, digits, '.', '_' and '-', 255 at most, and begin with neither '.' "
+                                      "nor '-'"};
+}
+
+std::string where_none(const std::string& name, const std::vector<std::string>& folders) {
+  std::string list;
+  for (const std::string& folder : folders) list += (list.empty() ? "" : ", ") + folder;
+  return "failed to load '" + name + "', failed to poll from model repository: there is no folder '" + name + "' in " + list;
+}
+
+Fingerprint fingerprints(const std::vector<std::string>& folders) {
+  Fingerprint all;
+  for (const std::string& folder : folders) all.merge(fingerprint(folder));
+  return all;
+}
+
+}  // namespace
+
+Repository::Repository(Models& models, ModelDefaults defaults, RepositoryOptions options)
+    : models_(models), defaults_(std::move(defaults)), options_(std::move(options)), loader_(std::make_unique<Loader>(options_.threads)) {}
+
+Repository::~Repository() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  wake_.notify_all();
+  if (poller_.joinable()) poller_.join();
+  loader_.reset();
+}
+
+std::vector<StartRow> Repository::start() {
+  const auto found = model_folders(options_.folders);
+  std::set<std::string> names;
+  if (options_.mode != ControlMode::by_request || std::count(options_.load.begin(), options_.load.end(), "*") > 0)
+    for (const auto& [name, folders] : found) names.insert(name);
+  else
+    names.insert(options_.load.begin(), options_.load.end());
+  std::map<std::string, Status> results;
+  std::mutex mutex;
+  for (const std::string& name : names) {
+    models_.require(name);
+    loader_->add(name, [&, name] {
+      Status status = load_now(name, "");
+      const std::lock_guard lock(mutex);
+      results[name] = std::move(status);
+    });
+  }
+  loader_->wait();
+  std::vector<StartRow> rows;
+  for (const auto& [name, status] : results) {
+    for (const auto& [number, model] : models_.serving(name)) rows.push_back(row_of(*model));
+    if (!status) rows.push_back(failed_row(name, status.message));
+  }
+  return rows;
+}
+
+Status Repository::allowed(const std::string& name) const {
+  if (options_.mode == ControlMode::poll)
+    return {Code::unavailable, "explicit model load / unload is not allowed if polling is enabled"};
+  if (options_.mode == ControlMode::none)
+    return {Code::unavailable, "explicit model load / unload is not allowed: start the server with --model-control-mode=explicit"};
+  if (!is_model_name(name)) return bad_name(name);
+  return {};
+}
+
+void Repository::load(const std::string& name, const std::string& config, std::function<void(Status)> done) {
+  if (Status status = allowed(name); !status) return done(std::move(status));
+  loader_->add(name, [this, name, config, done = std::move(done)] { done(load_now(name, config)); });
+}
+
+void Repository::unload(const std::string& name, std::function<void(Status)> done) {
+  if (Status status = allowed(name); !status) return done(std::move(status));
+  {
+    const std::lock_guard lock(mutex_);
+    if (!serving_.contains(name) && !loader_->busy(name))
+      return done({Code::not_found, "failed to unload '" + name + "', it is not loaded"});
+  }
+  loader_->add(name, [this, name, done = std::move(done)] { unload_now(name), done({}); });
+}
+
+// In a thread of the loader.
+Status Repository::load_now(const std::string& name, const std::string& config) {
+  if (!is_model_name(name)) return bad_name(name);
+  FolderOptions folder{.config_name = options_.config_name, .config_json = config, .failed = {}};
+  bool there = false;
+  const auto failed = [&](Code code, const std::string& why) -> Status {
+    log("model '" + name + "' failed to load" + (models_.serving(name).empty() ? "" : ", what served goes on") + ": " + why);
+    for (const auto& [version, reason] : folder.failed) models_.set_state(name, version, ModelState::unavailable, reason);
+    if (there) models_.set_failed(name, why);
+    return {code, why.starts_with("failed to load") ? why : "failed to load '" + name + "': " + why};
+  };
+  try {
+    const auto found = model_folders(options_.folders);
+    const auto place = found.find(name);
+    if (place == found.end()) return failed(Code::invalid_argument, where_none(name, options_.folders));
+    there = true;
+    LoadedVersions serving;
+    {
+      const Fingerprint files = fingerprints(place->second);
+      const std::lock_guard lock(mutex_);
+      tried_[name] = files;
+      if (const auto old = serving_.find(name); old != serving_.end()) serving = old->second;
+    }
+    if (place->second.size() > 1)
+      return failed(Code::invalid_argument, "it is in several repositories, so in none: " + place->second[0] + ", " + place->second[1] +
+                                                "; remove one of them");
+    serving = load_folder(name, place->second[0], defaults_, folder, serving,
+                          [&](std::int64_t version) { models_.set_state(name, version, ModelState::loading); });
+    Models::Versions versions;
+    for (const auto& [number, loaded] : serving) versions[number] = loaded.model;
+    models_.publish(name, std::move(versions));
+    const std::lock_guard lock(mutex_);
+    serving_[name] = std::move(serving);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return failed(Code::unavailable, "out of memory");
+  } catch (const std::exception& error) {
+    return failed(Code::invalid_argument, error.what());
+  }
+}
+
+void Repository::unload_now(const std::string& name) {
+  {
+    const std::lock_guard lock(mutex_);
+    serving_.erase(name);
+    tried_.erase(name);
+  }
+  models_.publish(name, {});
+}
+
+std::vector<IndexRow> Repository::index(bool ready_only) {
+  std::vector<IndexRow> rows = models_.index();
+  std::map<std::string, std::vector<std::string>> found;
+  try {
+    found = model_folders(options_.folders);
+  } catch (const Error&) {                       // a repository that has vanished: what is loaded serves on
+  }
+  for (const auto& [name, folders] : found)
+    if (std::none_of(rows.begin(), rows.end(), [&](const IndexRow& row) { return row.name == name; })) rows.push_back({name, "", {}, ""});
+  if (ready_only) std::erase_if(rows, [](const IndexRow& row) { return row.state != ModelState::ready; });
+  std::stable_sort(rows.begin(), rows.end(), [](const IndexRow& a, const IndexRow& b) { return a.name < b.name; });
+  return rows;
+}
+
+void Repository::watch() {
+  if (options_.mode != ControlMode::poll) return;
+  {
+    const std::lock_guard lock(mutex_);
+    seen_ = tried_;
+  }
+  poller_ = std::thread([this] {
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, options_.poll_interval, [&] { return ended_; })) {
+      lock.unlock();
+      poll();
+      lock.lock();
+    }
+  });
+}
+
+// A change is taken when the poll before saw the same: it has lain still for an interval.
+void Repository::poll() {
+  std::map<std::string, std::vector<std::string>> found;
+  try {
+    found = model_folders(options_.folders);
+  } catch (const Error& error) {                 // nothing is unloaded because a mount is away
+    return log(error.what());
+  }
+  std::map<std::string, Fingerprint> now;
+  for (const auto& [name, folders] : found)
+    now[name] = fingerprints(folders);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, files] : now) {
+    const auto before = seen_.find(name);
+    const auto tried = tried_.find(name);
+    const bool still = before != seen_.end() && before->second == files;
+    if (!still || (tried != tried_.end() && tried->second == files) || loader_->busy(name)) continue;
+    tried_[name] = files;
+    loader_->add(name, [this, name] { load_now(name, ""); });
+  }
+  for (const auto& [name, serving] : serving_)
+    if (!now.contains(name) && !seen_.contains(name) && !loader_->busy(name)) loader_->add(name, [this, name] { unload_now(name); });
+  seen_ = std::move(now);
+}
+
+}  // namespace tenfold::server

@@ -1,0 +1,13 @@
+// The models of the start, by the command line.
+#pragma once
+
+#include "config/start_table.h"
+#include "core/models.h"
+#include "serve/serve_flags.h"
+
+namespace tenfold::server {
+
+// Loads the repositories' models, or the one of `path` (empty: none). Returns when all are loaded or have failed. Throws Error.
+std::vector<StartRow> load_models(Models& models, const cli::ServeOptions& options, const std::string& path);
+
+}  // namespace tenfold::server

@@ -1,0 +1,66 @@
+# In the bare Debian: installs the packages, uses them, purges them, and compares what lies there before and after.
+export DEBIAN_FRONTEND=noninteractive
+cd /tmp/use
+fail() { echo "FAILED: $1"; exit 1; }
+files() { find / -xdev \( -path /proc -o -path /dev -o -path /sys -o -path /tmp -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/dpkg \
+  -o -path /var/log -o -path /run -o -path /root \) -prune -o -print | sort; }
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends python3 python3-numpy >/dev/null   # what others bring is not ours to remove
+before=$(dpkg-query -W -f '${Package}\n')
+files >/tmp/files-before
+apt-get install -y -qq --no-install-recommends /tmp/packages/*.deb >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; fail "apt install"; }
+added=$(dpkg-query -W -f '${Package} ${Installed-Size}\n' | grep -vxF -f <(dpkg-query -W -f '${Package} ${Installed-Size}\n' $before) || true)
+echo "installed, in KiB: $(echo $added)"
+
+echo "the program"
+tenfold --version
+tenfold doctor >/dev/null
+man -w tenfold >/dev/null 2>&1 || [ -e /usr/share/man/man1/tenfold.1.gz ] || fail "no manual page"
+tenfold exec --onnx=relu.onnx --saveEngine=relu.plan --iterations=3 --duration=0 --warmUp=0 >exec.log 2>&1 || { cat exec.log; fail exec; }
+[ "$(readlink /usr/bin/trtexec)" = tenfold ] || fail "trtexec is no name of tenfold"
+trtexec --onnx=relu.onnx --saveEngine=model.engine --fp16 --workspace=1024 --iterations=3 --duration=0 --warmUp=0 >trtexec.log 2>&1 ||
+  { cat trtexec.log; fail trtexec; }
+tenfold exec --onnx=relu.onnx --device=cuda:0 >gpu.log 2>&1 && fail "a GPU was found"
+grep -qi 'cuda\|gpu' gpu.log || { cat gpu.log; fail "what is said without a GPU"; }
+
+echo "Python"
+python3 -c "import tenfold, numpy as np
+engine = tenfold.build('relu.onnx')
+print(tenfold.__version__, len(tenfold.devices()))" || fail "import tenfold"
+
+echo "C and C++"
+apt-get install -y -qq --no-install-recommends gcc g++ libc6-dev pkg-config >/dev/null 2>&1
+cc -std=c99 use.c -o use $(pkg-config --cflags --libs tenfold) && [ "$(./use relu.onnx)" = right ] || fail "a C program"
+c++ -std=c++20 build_model.cpp -o build_model $(pkg-config --cflags --libs tenfold) && ./build_model relu.onnx other.plan || fail "a C++ program"
+apt-get purge -y -qq --autoremove gcc g++ libc6-dev pkg-config >/dev/null 2>&1
+
+if [ -e /usr/lib/tenfold/triton/tenfold/libtriton_tenfold.so ]; then echo "Triton's backend"
+  ldd /usr/lib/tenfold/triton/tenfold/libtriton_tenfold.so | grep 'not found' && fail "the backend lacks libraries"; fi
+
+if [ -x /usr/bin/tenfold-server ]; then echo "the server"
+  tenfold serve relu.onnx --http-port=18000 --grpc-port=18001 --metrics-port=18002 2>server.log &
+  server=$!
+  python3 - <<'END' || { cat server.log; fail "the server"; }
+import time, urllib.request
+for _ in range(300):
+    try:
+        assert urllib.request.urlopen('http://127.0.0.1:18000/v2/health/ready').status == 200
+        break
+    except OSError:
+        time.sleep(0.1)
+else:
+    raise SystemExit('it is not ready')
+print(urllib.request.urlopen('http://127.0.0.1:18000/v2/models/relu').read().decode())
+END
+  kill $server; wait $server || fail "the server's end"
+fi
+
+echo "purge"
+ours=$(cd /tmp/packages && for deb in *.deb; do dpkg-deb -f "$deb" Package; done)
+apt-get purge -y -qq $ours >/dev/null 2>&1 || fail "apt purge"
+now=$(dpkg-query -W -f '${Package}\n'); added=$(comm -13 <(echo "$before" | sort) <(echo "$now" | sort))
+[ -z "$added" ] || apt-get purge -y -qq $added >/dev/null 2>&1
+files >/tmp/files-after
+left=$(comm -13 /tmp/files-before /tmp/files-after)
+[ -z "$left" ] || fail "purged, and left: $left"
+echo "all packages work, and leave nothing"
