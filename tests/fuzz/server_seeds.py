@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Seeds for the fuzzers of the server: server_seeds.py FOLDER writes FOLDER/http_request, grpc_connection, v2_request and grpc_frames."""
+"""Seeds for the fuzzers of the server: server_seeds.py FOLDER writes FOLDER/http_request, grpc_connection, v2_request, config_text and
+grpc_frames."""
 
 import json
 import os
@@ -65,9 +66,19 @@ def v2_requests():
     yield b'1e3\n{}'
 
 
+def configs():
+    yield b'name: "m"\nbackend: "tenfold"\nmax_batch_size: 8\ninput [{ name: "x" data_type: TYPE_FP32 dims: [ -1, 6 ] }]\n'
+    yield (b'platform: "onnxruntime_onnx" # words\noutput { name: "y" data_type: TYPE_FP32 dims: 4 label_filename: "l.txt" }\n'
+           b'instance_group [ { kind: KIND_CPU count: 2 } ] dynamic_batching { preferred_batch_size: [ 4, 8 ] default_queue_policy '
+           b'{ timeout_action: DELAY max_queue_size: 7 } priority_queue_policy { key: 1 value { allow_timeout_override: true } } }\n'
+           b'parameters { key: "tenfold.precision" value { string_value: "fp16" } } version_policy: { specific: { versions: [1, 3] } }\n')
+    yield b'{"name": "m", "max_batch_size": 4, "input": [{"name": "x", "data_type": "TYPE_INT64", "dims": ["-1", 2]}]}'
+    yield b'input ' + b'{' * 300
+
+
 def main(folder):
     for name, seeds, mark in (('http_request', http_requests(), b'\x07'), ('grpc_connection', grpc_connections(), b'\x3f'),
-                              ('v2_request', v2_requests(), b'')):
+                              ('v2_request', v2_requests(), b''), ('config_text', configs(), b'')):
         place = pathlib.Path(folder) / name
         place.mkdir(parents=True, exist_ok=True)
         for number, seed in enumerate(seeds):
