@@ -9,6 +9,15 @@
 namespace tenfold::server {
 namespace {
 
+std::optional<grpc::CallStatus> status_of(const std::optional<Denial>& denial) {
+  if (!denial) return std::nullopt;
+  switch (denial->kind) {
+    case Denial::Kind::no_key: return grpc::CallStatus{grpc::StatusCode::unauthenticated, denial->words};
+    case Denial::Kind::remote_control: return grpc::CallStatus{grpc::StatusCode::permission_denied, denial->words};
+    default: return grpc::CallStatus{grpc::StatusCode::unavailable, denial->words};   // as Triton has it
+  }
+}
+
 class Front final : public GrpcFront {
  public:
   Front(std::shared_ptr<Models> models, const GrpcOptions& options)
@@ -36,8 +45,15 @@ class Front final : public GrpcFront {
     return services;
   }
   static grpc::ServerOptions server_options(const GrpcOptions& options) {
-    grpc::ServerOptions server{.address = options.address, .port = options.port, .socket = options.socket,
-                               .max_connections = options.max_connections};
+    grpc::ServerOptions server;
+    server.address = options.address, server.port = options.port, server.socket = options.socket;
+    server.threads = options.threads, server.max_connections = options.max_connections, server.budget = options.budget;
+    if (options.security) {
+      server.tls = options.security->grpc_tls();
+      server.admit = [security = options.security](const grpc::Call& call, bool from_this_machine) {
+        return status_of(security->admit_grpc(call.path(), [&](std::string_view name) { return call.metadata(name); }, from_this_machine));
+      };
+    }
     server.limits.max_message_bytes = options.max_message_bytes;
     server.limits.compression_level = options.compression_level;
     return server;

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "core/models.h"
+#include "net/byte_budget.h"
+#include "security/security.h"
 
 namespace tenfold::server {
 
@@ -16,6 +18,9 @@ struct GrpcOptions {
   int socket = -1;            // one that listens already, in place of both
   std::size_t max_message_bytes = 64 << 20;
   std::size_t max_connections = 10'000;
+  int threads = 0;            // 0: chosen
+  std::shared_ptr<ByteBudget> budget;            // null: one of its own
+  std::shared_ptr<const Security> security;      // null: all calls are admitted, without TLS
   int compression_level = 0;  // of answers, for clients that accept gzip
 };
 

@@ -85,7 +85,7 @@ ServerOptions options_of(int argc, char** argv) {
     else if (name == "streams")
       options.limits.max_streams = static_cast<std::uint32_t>(value);
     else if (name == "budget")
-      options.max_bytes_in_flight = value;
+      options.budget = std::make_shared<tenfold::server::ByteBudget>(value);
     else if (name == "gzip")
       options.limits.compression_level = static_cast<int>(value);
     else if (name == "read")

@@ -52,7 +52,7 @@ class Server:
         self.start = ""
         for line in self.process.stderr:
             self.start += line
-            if ready := re.search(r"ready on http://[^:]+:(\d+)(?:, metrics on http://[^:]+:(\d+)/metrics)?", line):
+            if ready := re.search(r"ready on https?://[^:]+:(\d+)(?:, metrics on https?://[^:]+:(\d+)/metrics)?", line):
                 self.port, self.metrics_port = int(ready[1]), ready[2] and int(ready[2])
                 return
         raise AssertionError("the server did not start: " + self.start)

@@ -14,6 +14,8 @@ Flags make_serve_flags(ServeOptions& options) {
   add_text_rows(flags, options.text);
   add_http_rows(flags, options.http);
   add_grpc_rows(flags, options.grpc);
+  add_limit_rows(flags, options.limits);
+  add_security_rows(flags, options.security);
   add_memory_rows(flags, options.memory);
   add_shutdown_rows(flags, options.shutdown);
   add_observe_rows(flags, options.observe);

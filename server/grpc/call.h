@@ -63,6 +63,8 @@ struct Method {
   std::function<void(std::shared_ptr<Call>, Message)> unary;  // one request; any number of answers
   std::function<std::unique_ptr<RequestStream>(std::shared_ptr<Call>)> stream;
 };
+// Asked when a call's headers are there, before its messages are read; a status refuses it. It must be quick and thread safe.
+using Admit = std::function<std::optional<CallStatus>(const Call& call, bool from_this_machine)>;
 using Services = std::unordered_map<std::string, Method>;  // by "/package.Service/Method"
 
 }  // namespace tenfold::server::grpc

@@ -36,10 +36,11 @@ std::optional<CallStatus> Connection::check_headers(Stream& stream) {
                                                           std::to_string(limits_.max_header_bytes) + " bytes of headers"};
   if (draining_) return CallStatus{StatusCode::unavailable, "the server is shutting down"};
   if (!known_encoding(stream.encoding)) {
-    stream.extra_name = "grpc-accept-encoding";
-    stream.extra_value = kAcceptEncoding;
+    stream.extra.emplace_back("grpc-accept-encoding", kAcceptEncoding);
     return CallStatus{StatusCode::unimplemented, "grpc-encoding '" + stream.encoding + "' is not known: " + kAcceptEncoding + " are"};
   }
+  if (host_.admit)
+    if (auto refusal = host_.admit(*stream.call, host_.from_this_machine)) return refusal;
   const auto service = host_.services->find(stream.call->path());
   if (service == host_.services->end()) return unknown_method(stream.call->path());
   stream.handler = &service->second;
@@ -54,8 +55,11 @@ std::optional<CallStatus> Connection::check_headers(Stream& stream) {
   return std::nullopt;
 }
 
-std::string Connection::over_budget() const {
-  return "requests in flight have " + std::to_string(host_.budget->total()) + " bytes, which is the limit of the server: try again later";
+void Connection::finish_over_budget(Stream& stream) {
+  // In HTTP's words, and in those for which gRPC's own retries look.
+  stream.extra = {{"retry-after", "1"}, {"grpc-retry-pushback-ms", "1000"}};
+  finish(stream, {StatusCode::unavailable, "requests in flight have " + std::to_string(host_.budget->total()) +
+                                               " bytes, which is the limit of the server: try again later"});
 }
 
 void Connection::open_call(Stream& stream) {
@@ -79,7 +83,7 @@ void Connection::take_data(Stream* stream, std::string_view data) {
     return;
   }
   stream->last_read = Clock::now();
-  if (!host_.budget->take(data.size())) return finish(*stream, {StatusCode::unavailable, over_budget()});
+  if (!host_.budget->take(data.size())) return finish_over_budget(*stream);
   stream->taken += data.size();
   stream->unconsumed += data.size();
   stream->reader.push(data);
@@ -117,7 +121,10 @@ bool Connection::deliver_one(Stream& stream, Frame frame) {
                   "Received message larger than max after decompression (max " + std::to_string(limits_.max_message_bytes) + " bytes)");
     if (!text) return fail(StatusCode::internal, "a compressed message is damaged: grpc-encoding is '" + stream.encoding + "'");
     frame.bytes = std::move(*text);
-    if (!host_.budget->take(frame.bytes.size())) return fail(StatusCode::unavailable, over_budget());
+    if (!host_.budget->take(frame.bytes.size())) {
+      finish_over_budget(stream);
+      return false;
+    }
     host_.budget->give_back(bytes);
     stream.taken -= bytes;
     bytes = frame.bytes.size();
@@ -165,6 +172,7 @@ void Connection::send(std::int32_t id, std::string frame) {
   if (!stream || stream->finished) return;
   if (stream->out.empty()) stream->last_written = Clock::now();
   stream->out_bytes += frame.size();
+  host_.budget->add(frame.size());
   stream->out.push_back(std::move(frame));
   if (stream->response_started)
     nghttp2_session_resume_data(session_, id);
@@ -200,6 +208,7 @@ void Connection::stream_closed(std::int32_t id) {
   streams_.erase(it);
   if (stream->call->deadline()) deadlines_.erase({*stream->call->deadline(), id});
   drop_requests(*stream);
+  host_.budget->give_back(stream->out_bytes);
   stream->finished = true;
   stream->call->cancel();
 }
@@ -210,7 +219,7 @@ bool Connection::tick(Clock::time_point now) {
     deadlines_.erase(deadlines_.begin());
     finish(id, {StatusCode::deadline_exceeded, "Deadline Exceeded"});
   }
-  if (now < next_check_) return true;
+  if (now < std::min(next_check_, next_due())) return true;
   next_check_ = now + kCheckEvery;
   if (!handshaken_ && now - opened_ > limits_.handshake_timeout) return false;
   if (pinged_ && now - last_received_ > limits_.keepalive_time + limits_.keepalive_timeout) return false;

@@ -44,7 +44,7 @@ struct Stream {
   std::size_t out_offset = 0, out_bytes = 0;  // what of the first one is sent; what is left of all
   bool response_started = false, finished = false;
   CallStatus status;
-  std::string extra_name, extra_value;  // a header of a refusal
+  std::vector<std::pair<std::string, std::string>> extra;  // headers of a refusal
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -55,6 +55,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   struct Host {
     const Services* services = nullptr;
     std::shared_ptr<ByteBudget> budget;
+    Admit admit;
+    bool from_this_machine = false;
     std::function<void(std::function<void()>)> post;
     std::function<void()> wake;
   };
@@ -95,7 +97,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void stream_closed(std::int32_t id);
   void released(std::int32_t id);
   void calm();
-  std::string over_budget() const;
+  void finish_over_budget(Stream& stream);
   void check_streams(Clock::time_point now);
   Stream* find(std::int32_t id);
 

@@ -178,6 +178,7 @@ int Http2::write_data(nghttp2_session*, nghttp2_frame*, const std::uint8_t* head
     out.append(piece);
     length -= piece.size();
     stream.out_bytes -= piece.size();
+    connection.host_.budget->give_back(piece.size());
     stream.out_offset += piece.size();
     if (stream.out_offset < first.size()) break;
     stream.out.pop_front();
@@ -264,7 +265,7 @@ void Connection::respond(Stream& stream, bool trailers_only) {
   if (trailers_only) {
     for (const nghttp2_nv& field : trailers(code, message))
       if (field.valuelen) fields.push_back(field);
-    if (!stream.extra_name.empty()) fields.push_back(header_of(stream.extra_name, stream.extra_value));
+    for (const auto& [name, value] : stream.extra) fields.push_back(header_of(name, value));
     nghttp2_submit_response(session_, stream.id, fields.data(), fields.size(), nullptr);
     return;
   }

@@ -1,11 +1,11 @@
-// What a client may take of the server, and the memory that all of them share.
+// What a client may take of the server.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+
+#include "net/byte_budget.h"
 
 namespace tenfold::server::grpc {
 
@@ -42,24 +42,6 @@ class TokenBucket {
  private:
   double tokens_, capacity_, per_second_;
   Clock::time_point last_;
-};
-
-// Bytes of requests of all connections, from their arrival until a handler has let them go. Thread safe.
-class ByteBudget {
- public:
-  explicit ByteBudget(std::size_t bytes) : total_(bytes) {}
-  bool take(std::size_t bytes) {
-    if (taken_.fetch_add(bytes) + bytes <= total_) return true;
-    taken_.fetch_sub(bytes);
-    return false;
-  }
-  void give_back(std::size_t bytes) { taken_.fetch_sub(bytes); }
-  std::size_t total() const { return total_; }
-  std::size_t taken() const { return taken_; }
-
- private:
-  const std::size_t total_;
-  std::atomic<std::size_t> taken_ = 0;
 };
 
 }  // namespace tenfold::server::grpc

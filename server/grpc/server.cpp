@@ -15,6 +15,7 @@ namespace tenfold::server::grpc {
 namespace {
 
 constexpr std::chrono::milliseconds kGoAwayDelay{100};
+constexpr std::size_t kBytesInFlight = 1 << 30;    // where nobody says another number
 
 }  // namespace
 
@@ -27,7 +28,7 @@ struct Count {
 
 struct Server::Impl {
   Impl(Services given, ServerOptions options) : services(std::move(given)), options(std::move(options)) {
-    budget = std::make_shared<ByteBudget>(this->options.max_bytes_in_flight);
+    budget = this->options.budget ? this->options.budget : std::make_shared<ByteBudget>(kBytesInFlight);
     const int half = static_cast<int>(std::thread::hardware_concurrency() + 1) / 2;
     const int count = this->options.threads > 0 ? this->options.threads : std::clamp(half, 1, 4);
     for (int i = 0; i < count; ++i) loops.push_back(std::make_shared<Loop>());
@@ -62,10 +63,10 @@ void Server::Impl::take(tcp::socket socket) {
     --count->connections;
     count->none_left.notify_all();
   };
-  const auto session = std::make_shared<Session>(*loop, std::move(socket), counted);
+  const auto session = std::make_shared<Session>(*loop, std::move(socket), options.tls.get(), counted);
   asio::post(loop->io, [this, loop, session] {
     if (loop->draining) return;
-    session->start(loop, services, budget, options.limits);
+    session->start(loop, {.services = &services, .budget = budget, .admit = options.admit}, options.limits);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "grpc/call.h"
 #include "grpc/limits.h"
+#include "net/tls.h"
 
 namespace tenfold::server::grpc {
 
@@ -15,7 +16,9 @@ struct ServerOptions {
   int socket = -1;                            // one that listens already, in place of address and port; the server closes it in the end
   int threads = 0;                            // that read and write; 0: one for each two processors, at most 4
   std::size_t max_connections = 10'000;       // more are closed at once
-  std::size_t max_bytes_in_flight = 1 << 30;  // of the requests of all connections
+  std::shared_ptr<ByteBudget> budget;         // of the requests of all connections; null: 1 GiB
+  std::shared_ptr<const Tls> tls;             // null: without
+  Admit admit;                                // null: all calls are admitted
   Limits limits;
 };
 

@@ -33,20 +33,14 @@ void Loop::run_posted() {
   for (const auto& call : calls) call();
 }
 
-void Session::start(const std::shared_ptr<Loop>& loop, const Services& services, std::shared_ptr<ByteBudget> budget, const Limits& limits) {
-  boost::system::error_code ignored;
-  socket_.non_blocking(true, ignored);
-  socket_.set_option(tcp::no_delay(true), ignored);
+void Session::start(const std::shared_ptr<Loop>& loop, Connection::Host host, const Limits& limits) {
   write_timeout_ = limits.write_timeout;
-  connection_ = std::make_shared<Connection>(
-      Connection::Host{.services = &services,
-                       .budget = std::move(budget),
-                       .post = [loop](std::function<void()> call) { loop->post(std::move(call)); },
-                       .wake =
-                           [weak = weak_from_this()] {
-                             if (const auto self = weak.lock()) self->flush_soon();
-                           }},
-      limits);
+  host.post = [loop](std::function<void()> call) { loop->post(std::move(call)); };
+  host.wake = [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->flush_soon();
+  };
+  host.from_this_machine = stream_.from_this_machine();
+  connection_ = std::make_shared<Connection>(std::move(host), limits);
   connection_->begin();
   loop_.sessions.insert(shared_from_this());
   wait_readable();
@@ -55,26 +49,31 @@ void Session::start(const std::shared_ptr<Loop>& loop, const Services& services,
 
 void Session::wait_readable() {
   // A client that does not read is not read from, either: each of its frames may be worth one of ours.
-  if (reading_ || !socket_.is_open() || out_.size() - written_ >= Connection::kWriteBytes) return;
+  if (reading_ || !stream_.is_open() || out_.size() - written_ >= Connection::kWriteBytes) return;
   reading_ = true;
-  socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
+  if (stream_.pending())
+    return asio::post(loop_.io, [self = shared_from_this()] {
+      self->reading_ = false;
+      if (self->stream_.is_open()) self->readable();
+    });
+  stream_.async_wait(stream_.read_waits(), [self = shared_from_this()](const boost::system::error_code& error) {
     self->reading_ = false;
-    if (error || !self->socket_.is_open()) return;
+    if (error || !self->stream_.is_open()) return;
     self->readable();
   });
 }
 
 void Session::readable() {
-  for (int turn = 0; turn < kReadsInTurn && socket_.is_open(); ++turn)
+  for (int turn = 0; turn < kReadsInTurn && stream_.is_open(); ++turn)
     if (!read_once()) break;
-  if (socket_.is_open()) flush();
+  if (stream_.is_open()) flush();
   wait_readable();
 }
 
 // Whether there may be more to read.
 bool Session::read_once() {
   boost::system::error_code error;
-  const std::size_t count = socket_.read_some(asio::buffer(loop_.buffer), error);
+  const std::size_t count = stream_.read_some(loop_.buffer.data(), loop_.buffer.size(), error);
   if (error == asio::error::would_block || error == asio::error::interrupted) return false;
   if (error) {
     close();
@@ -89,7 +88,7 @@ bool Session::read_once() {
 }
 
 bool Session::plain_http(std::string_view bytes) {
-  const bool plain = first_ && (bytes.starts_with("GET ") || bytes.starts_with("POST ") || bytes.starts_with("HEAD "));
+  const bool plain = first_ && !tls_ && (bytes.starts_with("GET ") || bytes.starts_with("POST ") || bytes.starts_with("HEAD "));
   first_ = false;
   if (!plain) return false;
   plain_ = true;
@@ -111,13 +110,14 @@ void Session::flush_soon() {
 
 void Session::flush() {
   // Until the client has said what it speaks, nothing is sent: it may be HTTP/1, which is answered as that.
-  if (first_ || busy_ || writing_ || lingering_ || !socket_.is_open()) return;
+  if (first_ || busy_ || writing_ || lingering_ || !stream_.is_open()) return;
   busy_ = true;
   for (;;) {
     if (out_.empty() && !plain_) connection_->write(out_);
     if (out_.empty()) break;
     boost::system::error_code error;
-    written_ += socket_.write_some(asio::buffer(out_.data() + written_, out_.size() - written_), error);
+    const asio::const_buffer left(out_.data() + written_, out_.size() - written_);
+    written_ += stream_.write_some({&left, 1}, error);
     if (error == asio::error::would_block) {
       busy_ = false;
       write_rest();
@@ -141,22 +141,22 @@ void Session::flush() {
 void Session::write_rest() {
   writing_ = true;
   write_began_ = Connection::Clock::now();
-  socket_.async_wait(tcp::socket::wait_write, [self = shared_from_this()](const boost::system::error_code& error) {
+  stream_.async_wait(stream_.write_waits(), [self = shared_from_this()](const boost::system::error_code& error) {
     self->writing_ = false;
-    if (error || !self->socket_.is_open()) return;
+    if (error || !self->stream_.is_open()) return;
     self->flush();
   });
 }
 
 void Session::arm() {
-  if (!socket_.is_open()) return;
+  if (!stream_.is_open()) return;
   auto due = connection_->next_due();
   if (writing_) due = std::min(due, write_began_ + write_timeout_);
   if (due >= armed_ || due == Connection::Clock::time_point::max()) return;
   armed_ = due;
   timer_.expires_at(due);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
-    if (error || !self->socket_.is_open()) return;
+    if (error || !self->stream_.is_open()) return;
     self->armed_ = Connection::Clock::time_point::max();
     if (self->lingering_) return self->close();
     const auto now = Connection::Clock::now();
@@ -172,8 +172,7 @@ void Session::arm() {
 // Closing with unread bytes would have the system drop what was written last, which says why.
 void Session::linger() {
   lingering_ = ending_ = true;
-  boost::system::error_code ignored;
-  socket_.shutdown(tcp::socket::shutdown_send, ignored);
+  stream_.shut_down_sending();
   connection_->close();
   armed_ = Connection::Clock::now() + kLinger;
   timer_.expires_at(armed_);
@@ -190,9 +189,8 @@ void Session::refuse_new() {
 }
 
 void Session::close() {
-  if (!socket_.is_open()) return;
-  boost::system::error_code ignored;
-  socket_.close(ignored);
+  if (!stream_.is_open()) return;
+  stream_.close();
   timer_.cancel();
   const auto self = shared_from_this();
   loop_.sessions.erase(self);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grpc/connection.h"
+#include "net/net_stream.h"
 
 namespace tenfold::server::grpc {
 
@@ -38,11 +39,11 @@ struct Loop {
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(Loop& loop, tcp::socket socket, std::function<void()> closed)
-      : loop_(loop), socket_(std::move(socket)), timer_(loop.io), closed_(std::move(closed)) {}
+  Session(Loop& loop, tcp::socket socket, const Tls* tls, std::function<void()> closed)
+      : loop_(loop), stream_(std::move(socket), tls), timer_(loop.io), closed_(std::move(closed)), tls_(tls != nullptr) {}
   ~Session() { closed_(); }
   // Calls keep the thread's loop, for they may end after the server.
-  void start(const std::shared_ptr<Loop>& loop, const Services& services, std::shared_ptr<ByteBudget> budget, const Limits& limits);
+  void start(const std::shared_ptr<Loop>& loop, Connection::Host host, const Limits& limits);
   void drain();
   void refuse_new();
   void close();
@@ -59,7 +60,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool plain_http(std::string_view bytes);
 
   Loop& loop_;
-  tcp::socket socket_;
+  NetStream stream_;
   asio::steady_timer timer_;
   std::function<void()> closed_;
   std::shared_ptr<Connection> connection_;
@@ -69,6 +70,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Connection::Clock::time_point armed_ = Connection::Clock::time_point::max(), write_began_;
   bool busy_ = false, writing_ = false, reading_ = false, ending_ = false, lingering_ = false, first_ = true, plain_ = false;
   bool flushes_ = false;                         // flush_soon() is on its way
+  const bool tls_;
 };
 
 }  // namespace tenfold::server::grpc

@@ -1,8 +1,7 @@
 #include "net/acceptor.h"
 
-#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <boost/asio/post.hpp>
 #include <utility>
@@ -16,6 +15,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 constexpr std::chrono::milliseconds kPause{50};
+constexpr rlim_t kReserve = 16;                    // descriptors that connections do not get
 
 tcp protocol_of(int socket) {
   sockaddr_storage address{};
@@ -24,20 +24,14 @@ tcp protocol_of(int socket) {
   return address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4();
 }
 
-int open_spare() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
-
 }  // namespace
 
 Acceptor::Acceptor(const asio::any_io_executor& executor, int socket, Host host)
-    : acceptor_(executor), pause_(executor), host_(std::move(host)), spare_(open_spare()) {
+    : acceptor_(executor), pause_(executor), host_(std::move(host)) {
   ErrorCode error;
   acceptor_.assign(protocol_of(socket), socket, error);
   if (!error) acceptor_.non_blocking(true, error);
   if (error) throw Error(ErrorKind::io, "descriptor " + std::to_string(socket) + " is no socket that listens: " + error.message());
-}
-
-Acceptor::~Acceptor() {
-  if (spare_ >= 0) ::close(spare_);
 }
 
 void Acceptor::start() {
@@ -47,24 +41,19 @@ void Acceptor::start() {
 void Acceptor::accept() {
   if (!acceptor_.is_open()) return end();
   acceptor_.async_accept(host_.next(), [self = shared_from_this()](ErrorCode error, tcp::socket socket) {
-    if (!error) self->host_.take(std::move(socket));   // also one that was accepted as this closed
+    if (!error) self->take(std::move(socket));   // also one that was accepted as this closed
     if (!self->acceptor_.is_open()) return self->end();
-    const bool exhausted = error == asio::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system;
-    if (!error || error == asio::error::connection_aborted || (exhausted && self->refuse_one())) return self->accept();
+    if (!error || error == asio::error::connection_aborted) return self->accept();
     self->pause_.expires_after(kPause);
     self->pause_.async_wait([self](ErrorCode) { self->accept(); });
   });
 }
 
-// false: there was none, or the descriptor for the next time could not be had again.
-bool Acceptor::refuse_one() {
-  if (spare_ < 0) spare_ = open_spare();
-  if (spare_ < 0) return false;
-  ::close(spare_);
-  const int refused = ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC);
-  if (refused >= 0) ::close(refused);
-  spare_ = open_spare();
-  return refused >= 0 && spare_ >= 0;
+// The system gives the lowest free number, so a high one says that those below are taken.
+void Acceptor::take(tcp::socket socket) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(socket.native_handle()) + kReserve >= limit.rlim_cur) return;
+  host_.take(std::move(socket));
 }
 
 void Acceptor::end() {
@@ -76,7 +65,7 @@ void Acceptor::take_rest() {
   for (int i = 0; i < asio::socket_base::max_listen_connections; ++i) {
     tcp::socket socket = acceptor_.accept(host_.next(), error);
     if (error) return;
-    host_.take(std::move(socket));
+    take(std::move(socket));
   }
 }
 

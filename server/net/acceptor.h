@@ -11,8 +11,8 @@
 
 namespace tenfold::server {
 
-// Accepts until it is closed. Where descriptors are exhausted, the oldest connection that waits is closed: its client can try elsewhere,
-// and does not hang.
+// Accepts until it is closed. Where few descriptors are left, a connection is closed at once: its client can try elsewhere, and does not
+// hang, and the rest of the process has descriptors for its files.
 class Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
   struct Host {
@@ -21,7 +21,6 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   };
   // Takes the descriptor over. `executor` runs one function at a time: those of the host, too.
   Acceptor(const boost::asio::any_io_executor& executor, int socket, Host host);
-  ~Acceptor();
   void start();
   // From any thread but the executor's, which must run: returns when nothing more is taken. Others who have the same socket go on with
   // it; with `rest` the connections that wait now are taken first.
@@ -29,14 +28,13 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 
  private:
   void accept();
-  bool refuse_one();
+  void take(boost::asio::ip::tcp::socket socket);
   void take_rest();
   void end();
 
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   Host host_;
-  int spare_ = -1;                                // a descriptor to give up when there are no others
   std::atomic<bool> closing_ = false;
   bool ended_ = false;
   std::promise<void> closed_;

@@ -1,34 +1,34 @@
 // A connection as a chain of steps, one at a time: wait for bytes, head, body, handler, response, and again.
 #include "net/http_connection.h"
 
-#include <sys/socket.h>
-
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/http/status.hpp>
-#include <cctype>
-#include <optional>
 
-#include "net/compression.h"
-#include "net/padded_body.h"
+#include "net/http_reader.h"
+#include "net/net_stream.h"
 
 namespace tenfold::server {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using Parser = http::request_parser<PaddedBody>;
-using ErrorCode = beast::error_code;
+namespace http = boost::beast::http;
+using ErrorCode = boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+using Step = HttpReader::Step;
+
+constexpr std::size_t kReadBytes = 256 << 10;    // at once, into memory that the connections of a thread share
+constexpr std::size_t kEarlyBytes = 64 << 10;    // of the next requests, which are read while one is at work
+constexpr int kReadsInTurn = 16;                 // before other connections have theirs
+constexpr std::chrono::seconds kDrainTime{10};
 
 HttpResponse error_response(int status, const std::string& words) {
   HttpResponse response{status, {{"Content-Type", "application/json"}}, {}};
-  response.body.push_back(body_part("{\"error\":\"" + words + "\"}"));
+  if (status == 503) response.headers.emplace_back("Retry-After", "1");
+  std::string json = "{\"error\":\"";
+  for (const char c : words) json += c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ' ? '\'' : c;
+  response.body.push_back(body_part(json + "\"}"));
   return response;
 }
 
@@ -38,139 +38,84 @@ std::size_t total(const std::vector<BodyPart>& parts) {
   return bytes;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 std::chrono::seconds patience(const HttpLimits& limits, std::uint64_t bytes) {
   return limits.read_timeout + std::chrono::seconds(bytes / 100000);
+}
+
+std::string head_of(const HttpResponse& response, std::size_t body, bool keep, bool version_10) {
+  std::string head = "HTTP/1.1 " + std::to_string(response.status) + " " +
+                     std::string(std::string_view(http::obsolete_reason(static_cast<http::status>(response.status)))) + "\r\n";
+  for (const auto& [name, value] : response.headers) head += name + ": " + value + "\r\n";
+  head += "Content-Length: " + std::to_string(body) + "\r\n";
+  if (!keep) head += "Connection: close\r\n";
+  else if (version_10) head += "Connection: keep-alive\r\n";
+  return head + "\r\n";
 }
 
 // A connection lives as long as one of its steps, or an exchange that has to be answered.
 class Connection final : public HttpConnection, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(asio::ip::tcp::socket socket, std::shared_ptr<const HttpPort> port) : stream_(std::move(socket)), port_(std::move(port)) {
-    ErrorCode ignored;
-    stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
-  }
+  Connection(asio::ip::tcp::socket socket, std::shared_ptr<const HttpPort> port)
+      : port_(std::move(port)),
+        stream_(std::move(socket), port_->options.tls.get()),
+        timer_(stream_.get_executor()),
+        reader_(port_->options.limits, port_->options.budget) {}
   ~Connection() override {
     port_->open->remove(this);
-    --port_->open->count;
+    --port_->open->count, --*port_->count;
   }
   void start() {
-    asio::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->wait_for_request(); });
+    asio::dispatch(stream_.get_executor(), [self = shared_from_this()] {
+      // A handshake, and the first request behind it, have the time of a head.
+      if (self->port_->options.tls) self->first_idle_ = self->port_->options.limits.read_timeout;
+      self->wait_for_request();
+    });
   }
   void close_if_idle() override {
     asio::post(stream_.get_executor(), [self = shared_from_this()] {
-      if (self->idle_ && !self->has_bytes()) self->close();
+      if (self->doing_ == Doing::idle && !self->has_bytes()) self->close();
     });
   }
 
  private:
   class Exchange;
+  enum class Doing : std::uint8_t { idle, head, body, handler, response, drain };
 
-  void close() {
-    ErrorCode ignored;
-    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
-    stream_.close();
-  }
-
-  bool has_bytes() {                             // of a request that has not been read
-    ErrorCode error;
-    return buffer_.size() > 0 || (stream_.socket().available(error) > 0 && !error);
-  }
-
-  void wait_for_request() {
-    parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(port_->limits.header_bytes));
-    parser_->body_limit(port_->limits.body_bytes);
-    chunks_ = 0;
-    parser_->on_chunk_header(count_chunk_);
-    if (port_->open->stopping && !has_bytes()) return close();
-    if (buffer_.size() > 0) return read_head();
-    idle_ = true;
-    stream_.expires_after(port_->limits.idle_timeout);
-    stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](ErrorCode error, std::size_t bytes) {
-      self->idle_ = false;
-      if (error) return self->close();
-      self->buffer_.commit(bytes);
-      self->read_head();
-    });
-  }
-
-  void read_head() {
-    stream_.expires_after(port_->limits.read_timeout);
-    http::async_read_header(stream_, buffer_, *parser_,
-                            [self = shared_from_this()](ErrorCode error, std::size_t) { self->after_head(error); });
-  }
-
-  void after_head(ErrorCode error) {
-    if (error) return refuse(error);
-    const auto& head = parser_->get();
-    if (static_cast<std::size_t>(std::distance(head.begin(), head.end())) > port_->limits.headers)
-      return refuse(431, "the request has more than " + std::to_string(port_->limits.headers) + " header lines");
-    if (head.find(http::field::transfer_encoding) != head.end() && !parser_->chunked())
-      return refuse(501, "this Transfer-Encoding is not supported: send chunked, or Content-Length");
-    if ((head.method() == http::verb::post || head.method() == http::verb::put) && !parser_->chunked() && !parser_->content_length())
-      return refuse(411, "the request has no Content-Length");
-    encoding_ = content_encoding(std::string_view(head[http::field::content_encoding]));
-    if (!encoding_) return refuse(415, "this Content-Encoding is not supported: send gzip, deflate or identity");
-    if (lower(std::string_view(head[http::field::expect])) != "100-continue") return read_body();
-    static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
-    asio::async_write(stream_, asio::buffer(kGoOn), [self = shared_from_this()](ErrorCode failed, std::size_t) {
-      if (failed) return self->close();
-      self->read_body();
-    });
-  }
-
-  void read_body() {
-    if (parser_->is_done()) return handle();
-    const auto length = parser_->content_length();
-    stream_.expires_after(patience(port_->limits, length ? *length : port_->limits.body_bytes));
-    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](ErrorCode error, std::size_t) {
-      if (error) return self->refuse(error);
-      self->handle();
-    });
-  }
-
+  const HttpLimits& limits() const { return port_->options.limits; }
+  bool has_bytes() { return reader_.unread() > 0 || stream_.has_bytes(); }   // of a request that has not been read
+  void wait_for_request();
+  void read_on();                                // has readable() called when there are bytes
+  void readable();
+  bool take_bytes(std::string_view bytes);
+  void step();
+  void after_head();
   void handle();
+  void end_of_input();
   void respond(HttpResponse response);           // in the connection's executor
-  void watch();                                  // for the client's end, while the handler works
-  void drain(std::size_t left);
+  // Where the rest of the request is not read, the connection has to end.
+  void refuse(HttpResponse response);
+  void overloaded();
+  void write();
+  void after_write();
+  void begin(Doing doing, Clock::duration time);
+  void arm();
+  void close();
 
-  void refuse(ErrorCode error) {
-    if (error == http::error::body_limit)
-      return refuse(413, "the body has more than " + std::to_string(port_->limits.body_bytes) + " bytes");
-    if (error == http::error::header_limit)
-      return refuse(431, "the head has more than " + std::to_string(port_->limits.header_bytes) + " bytes");
-    if (chunks_ > port_->limits.chunks) return refuse(413, "the body has more than " + std::to_string(port_->limits.chunks) + " chunks");
-    if (error.category() == http::make_error_code(http::error::bad_line_ending).category() && error != http::error::end_of_stream &&
-        error != http::error::partial_message)
-      return refuse(400, "malformed HTTP: " + error.message());
-    close();                                     // nobody is there, or nothing comes
-  }
-  // Where the rest of the request is not read, so that the connection has to end.
-  void refuse(int status, const std::string& words) {
-    must_close_ = true;
-    respond(error_response(status, words));
-  }
-
-  beast::tcp_stream stream_;
   std::shared_ptr<const HttpPort> port_;
-  beast::flat_buffer buffer_;
-  std::optional<Parser> parser_;
-  std::size_t chunks_ = 0;
-  std::function<void(std::uint64_t, beast::string_view, ErrorCode&)> count_chunk_ = [this](std::uint64_t, beast::string_view,
-      ErrorCode& e) {
-    if (++chunks_ > port_->limits.chunks) e = http::error::body_limit;
-  };
-  std::optional<Encoding> encoding_;
-  bool idle_ = false, must_close_ = false;
+  NetStream stream_;
+  asio::steady_timer timer_;
+  HttpReader reader_;
+  Doing doing_ = Doing::idle;
+  Clock::time_point due_ = Clock::time_point::max(), armed_ = Clock::time_point::max();
+  std::optional<Clock::duration> first_idle_;
+  bool reading_ = false, keep_ = true, must_close_ = false, no_more_input_ = false;
+  std::size_t to_drain_ = 0;
   std::shared_ptr<Exchange> exchange_;           // that the handler has
   std::string head_;                             // of the response
   HttpResponse response_;
+  std::vector<asio::const_buffer> out_;          // what of both is not written
+  std::size_t out_at_ = 0;                       // of its buffers, the first that is left
+  std::unique_ptr<HeldBytes> out_held_;
 };
 
 class Connection::Exchange final : public HttpExchange, public std::enable_shared_from_this<Exchange> {
@@ -219,99 +164,206 @@ class Connection::Exchange final : public HttpExchange, public std::enable_share
   std::function<void()> gone_;
 };
 
-void Connection::handle() {
-  HttpRequest request;
-  const auto& head = parser_->get();
-  request.method = std::string(std::string_view(head.method_string()));
-  request.target = std::string(std::string_view(head.target()));
-  for (const auto& field : head) request.headers.emplace_back(lower(std::string_view(field.name_string())),
-      std::string(std::string_view(field.value())));
-  PaddedBody::value_type& body = parser_->get().body();
-  body.reserve(body.size);                       // also where there is none
-  request.body = std::move(body.data), request.size = body.size;
-  stream_.expires_never();
-  if (*encoding_ != Encoding::none) {
-    const Inflated inflated = inflate_body(request, *encoding_, port_->limits.body_bytes);
-    if (inflated == Inflated::too_large)
-      return refuse(413, "the body has more than " + std::to_string(port_->limits.body_bytes) + " bytes when it is decompressed");
-    if (inflated == Inflated::damaged) return respond(error_response(400, "the body cannot be decompressed as its Content-Encoding says"));
-  }
-  exchange_ = std::make_shared<Exchange>(shared_from_this(), std::move(request));
-  try {
-    port_->handler(exchange_);
-  } catch (const std::exception&) {
-    respond(error_response(500, "the request failed in the server"));
-  }
-  if (exchange_) watch();
+void Connection::close() {
+  if (!stream_.is_open()) return;
+  stream_.close();
+  timer_.cancel();
 }
 
-void Connection::watch() {
-  stream_.socket().async_wait(asio::ip::tcp::socket::wait_read, [self = shared_from_this(), exchange = exchange_](ErrorCode error) {
-    if (error || exchange != self->exchange_) return;
-    char byte = 0;
-    const auto got = ::recv(self->stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) return;   // the next request, which waits
-    self->exchange_.reset();
-    self->close();
-    exchange->client_left();
+void Connection::begin(Doing doing, Clock::duration time) {
+  doing_ = doing;
+  due_ = Clock::now() + time;
+  arm();
+}
+
+// The timer is set anew only if it would be late: most deadlines are over before it rings.
+void Connection::arm() {
+  if (due_ >= armed_ || !stream_.is_open()) return;
+  armed_ = due_;
+  timer_.expires_at(due_);
+  timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+    if (error) return;
+    self->armed_ = Clock::time_point::max();
+    if (Clock::now() >= self->due_) self->close();
+    else self->arm();
   });
 }
 
+void Connection::wait_for_request() {
+  reader_.begin();
+  if (port_->open->stopping && !has_bytes()) return close();
+  begin(Doing::idle, first_idle_.value_or(limits().idle_timeout));
+  if (reader_.unread() == 0) return no_more_input_ ? close() : read_on();
+  asio::post(stream_.get_executor(), [self = shared_from_this()] {   // not from here: a pipeline would be as deep as it is long
+    if (self->doing_ != Doing::idle || !self->stream_.is_open()) return;
+    self->step();
+    self->reader_.keep();
+  });
+}
+
+void Connection::read_on() {
+  if (reading_ || no_more_input_ || !stream_.is_open()) return;
+  reading_ = true;
+  if (stream_.pending())
+    return asio::post(stream_.get_executor(), [self = shared_from_this()] { self->reading_ = false, self->readable(); });
+  stream_.async_wait(stream_.read_waits(), [self = shared_from_this()](ErrorCode error) {
+    self->reading_ = false;
+    if (!error) self->readable();
+  });
+}
+
+void Connection::readable() {
+  static thread_local const std::unique_ptr<char[]> memory(new char[kReadBytes]);
+  for (int turn = 0; turn < kReadsInTurn && stream_.is_open(); ++turn) {
+    ErrorCode error;
+    const std::size_t count = stream_.read_some(memory.get(), kReadBytes, error);
+    if (error == asio::error::would_block || error == asio::error::interrupted) break;
+    if (error == asio::error::eof) return end_of_input();
+    if (error) {
+      no_more_input_ = true;
+      if (doing_ == Doing::handler) return end_of_input();
+      return close();
+    }
+    const bool more = take_bytes({memory.get(), count});
+    reader_.keep();
+    if (!more) return;
+    if (count < kReadBytes) break;
+  }
+  read_on();
+}
+
+// Whether more is to be read now.
+bool Connection::take_bytes(std::string_view bytes) {
+  if (doing_ == Doing::drain) {
+    to_drain_ -= std::min(to_drain_, bytes.size());
+    if (to_drain_ == 0) close();
+    return to_drain_ > 0;
+  }
+  reader_.push(bytes);
+  if (doing_ <= Doing::body) step();
+  return doing_ != Doing::response && (doing_ != Doing::handler || reader_.unread() < kEarlyBytes) && stream_.is_open();
+}
+
+// As far as what was read permits.
+void Connection::step() {
+  if (doing_ == Doing::idle) first_idle_.reset(), begin(Doing::head, limits().read_timeout);
+  while (doing_ <= Doing::body && stream_.is_open()) {
+    switch (reader_.next()) {
+      case Step::more: return read_on();
+      case Step::head: after_head(); break;
+      case Step::whole: return handle();
+      case Step::refused: return refuse(error_response(reader_.refusal_status(), reader_.refusal()));
+      case Step::overloaded: return overloaded();
+    }
+  }
+}
+
+void Connection::after_head() {
+  const HttpRequest& head = reader_.request();
+  const std::uint64_t length = reader_.body_bytes();
+  const auto& budget = port_->options.budget;
+  if (port_->options.admit)
+    if (auto refusal = port_->options.admit(head)) return refuse(std::move(*refusal));
+  if (budget && length > 0 && !budget->has_room(reader_.has_length() ? static_cast<std::size_t>(length) : 1)) return overloaded();
+  begin(Doing::body, patience(limits(), length));
+  if (!reader_.expects_continue() || reader_.body_is_read()) return;
+  static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+  const asio::const_buffer line(kGoOn.data(), kGoOn.size());
+  ErrorCode error;
+  if (stream_.write_some({&line, 1}, error) != kGoOn.size()) close();   // a client that has not read what was sent before
+}
+
+void Connection::overloaded() {
+  const std::string why = "requests in flight have " + std::to_string(port_->options.budget ? port_->options.budget->total() : 0) +
+                          " bytes, which is the limit of the server: try again later";
+  refuse(port_->options.overloaded ? port_->options.overloaded(reader_.request(), why) : error_response(503, why));
+}
+
+void Connection::refuse(HttpResponse response) {
+  must_close_ = !reader_.body_is_read();
+  respond(std::move(response));
+}
+
+void Connection::handle() {
+  doing_ = Doing::handler, due_ = Clock::time_point::max();
+  exchange_ = std::make_shared<Exchange>(shared_from_this(), reader_.take());
+  try {
+    port_->handler(exchange_);
+  } catch (const std::exception&) {
+    if (exchange_) respond(error_response(500, "the request failed in the server"));
+  }
+  if (exchange_) read_on();                      // the client's end is seen while the handler works
+}
+
+void Connection::end_of_input() {
+  no_more_input_ = true;
+  if (doing_ == Doing::response) return;
+  const std::shared_ptr<Exchange> left = std::move(exchange_);
+  close();
+  if (left) left->client_left();
+}
+
 void Connection::respond(HttpResponse response) {
+  Encoding encoding = Encoding::none;
   if (exchange_) {
     exchange_->forget();
-    ErrorCode ignored;
-    stream_.socket().cancel(ignored);            // watch()
+    encoding = accepted_encoding(exchange_->request().header("accept-encoding"));
   }
+  exchange_.reset();
   response_ = std::move(response);
-  const auto& head = parser_->get();
-  const bool as_it_is = !exchange_ || response_.no_compression;
-  const Encoding encoding = as_it_is ? Encoding::none : accepted_encoding(exchange_->request().header("accept-encoding"));
+  if (response_.no_compression) encoding = Encoding::none;
   if (encoding != Encoding::none && total(response_.body) > 0) {
     response_.body = {body_part(deflated(response_.body, encoding))};
     response_.headers.emplace_back("Content-Encoding", encoding == Encoding::gzip ? "gzip" : "deflate");
   }
-  exchange_.reset();
   const OpenConnections& open = *port_->open;
-  const bool ends = open.stopping || (open.finishing && buffer_.size() == 0);   // not before a request that is there already
-  const bool keep = !must_close_ && !ends && parser_->keep_alive();
+  const bool ends = open.stopping || (open.finishing && reader_.unread() == 0);   // not before a request that is there already
+  keep_ = !must_close_ && !ends && reader_.keep_alive();
   const std::size_t bytes = total(response_.body);
-  head_ = "HTTP/1.1 " + std::to_string(response_.status) + " " +
-          std::string(std::string_view(http::obsolete_reason(static_cast<http::status>(response_.status)))) + "\r\n";
-  for (const auto& [name, value] : response_.headers) head_ += name + ": " + value + "\r\n";
-  head_ += "Content-Length: " + std::to_string(bytes) + "\r\n";
-  if (!keep) head_ += "Connection: close\r\n";
-  else if (head.version() < 11) head_ += "Connection: keep-alive\r\n";
-  head_ += "\r\n";
-  std::vector<asio::const_buffer> buffers = {asio::buffer(head_)};
-  if (head.method() != http::verb::head)
-    for (const BodyPart& part : response_.body) buffers.emplace_back(part.bytes.data(), part.bytes.size());
-  stream_.expires_after(patience(port_->limits, bytes));
-  asio::async_write(stream_, buffers, [self = shared_from_this(), keep](ErrorCode error, std::size_t) {
-    self->response_ = {};
-    if (error) return self->close();
-    if (keep) return self->wait_for_request();
-    if (!self->must_close_) return self->close();
-    self->stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, error);
-    self->drain(self->port_->limits.body_bytes);
-  });
+  head_ = head_of(response_, bytes, keep_, reader_.is_version_10());
+  out_ = {asio::buffer(head_)}, out_at_ = 0;
+  if (!reader_.is_head_request())
+    for (const BodyPart& part : response_.body)
+      if (!part.bytes.empty()) out_.emplace_back(part.bytes.data(), part.bytes.size());
+  begin(Doing::response, patience(limits(), bytes));
+  write();
 }
 
-// A connection that is closed while the client still sends loses the response: what comes is read, within limits.
-void Connection::drain(std::size_t left) {
-  if (left == 0) return close();
-  buffer_.clear();
-  stream_.async_read_some(buffer_.prepare(std::min<std::size_t>(left, 65536)), [self = shared_from_this(), left](ErrorCode error,
-      std::size_t bytes) {
-    if (error) return self->close();
-    self->drain(left - std::min(left, bytes));
-  });
+void Connection::write() {
+  while (out_at_ < out_.size()) {
+    ErrorCode error;
+    std::size_t count = stream_.write_some(std::span(out_).subspan(out_at_), error);
+    if (error == asio::error::would_block || error == asio::error::interrupted) {
+      // Until its client has read it, a response counts as memory in use.
+      if (port_->options.budget && !out_held_)
+        out_held_ = std::make_unique<HeldBytes>(port_->options.budget), out_held_->set(total(response_.body));
+      return stream_.async_wait(stream_.write_waits(), [self = shared_from_this()](ErrorCode failed) {
+        if (!failed) self->write();
+      });
+    }
+    if (error) return close();
+    for (; out_at_ < out_.size() && count >= out_[out_at_].size(); ++out_at_) count -= out_[out_at_].size();
+    if (out_at_ < out_.size()) out_[out_at_] += count;
+  }
+  after_write();
+}
+
+void Connection::after_write() {
+  response_ = {}, head_ = {}, out_ = {};
+  out_held_.reset();
+  if (keep_) return wait_for_request();
+  if (!must_close_ || no_more_input_) return close();
+  // A connection that is closed while the client still sends loses the response: what comes is read, within limits.
+  stream_.shut_down_sending();
+  to_drain_ = limits().body_bytes;
+  begin(Doing::drain, kDrainTime);
+  read_on();
 }
 
 }  // namespace
 
 void start_connection(asio::ip::tcp::socket socket, std::shared_ptr<const HttpPort> port) {
-  ++port->open->count;
+  ++port->open->count, ++*port->count;
   const auto connection = std::make_shared<Connection>(std::move(socket), port);
   port->open->add(connection);
   connection->start();

@@ -36,8 +36,9 @@ class OpenConnections {
 // What the connections of a port share.
 struct HttpPort {
   HttpHandler handler;
-  HttpLimits limits;
-  std::shared_ptr<OpenConnections> open;
+  HttpPortOptions options;
+  std::shared_ptr<OpenConnections> open;         // of all ports
+  std::shared_ptr<std::atomic<std::size_t>> count = std::make_shared<std::atomic<std::size_t>>(0);   // of this one
 };
 
 void start_connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<const HttpPort> port);

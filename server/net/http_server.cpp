@@ -21,7 +21,8 @@ using ErrorCode = boost::system::error_code;
 constexpr std::chrono::milliseconds kLastRequests{100};
 
 void take(tcp::socket socket, const std::shared_ptr<const HttpPort>& port) {
-  if (port->open->count < port->limits.connections) return start_connection(std::move(socket), port);
+  if (*port->count < port->options.limits.connections) return start_connection(std::move(socket), port);
+  if (port->options.tls) return;                 // which closes it: nothing can be said before a handshake
   static constexpr std::string_view kFull =
       "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
   ErrorCode ignored;
@@ -78,12 +79,13 @@ HttpServer::HttpServer(int threads) : impl_(std::make_unique<Impl>()) {
 
 HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
 
-std::uint16_t HttpServer::listen(const std::string& address, std::uint16_t port, HttpHandler handler, HttpLimits limits) {
-  return listen(open_listen_socket(address, port), std::move(handler), limits);
+std::uint16_t HttpServer::listen(const std::string& address, std::uint16_t port, HttpHandler handler, HttpPortOptions options) {
+  return listen(open_listen_socket(address, port), std::move(handler), std::move(options));
 }
 
-std::uint16_t HttpServer::listen(int socket, HttpHandler handler, HttpLimits limits) {
-  const auto shared = std::make_shared<const HttpPort>(HttpPort{std::move(handler), limits, impl_->open});
+std::uint16_t HttpServer::listen(int socket, HttpHandler handler, HttpPortOptions options) {
+  if (options.budget) options.limits.body_bytes = std::min(options.limits.body_bytes, options.budget->total());
+  const auto shared = std::make_shared<const HttpPort>(HttpPort{std::move(handler), std::move(options), impl_->open});
   const auto acceptor = std::make_shared<Acceptor>(impl_->loops[0]->io.get_executor(), socket, Acceptor::Host{
       .next = [impl = impl_.get()] { return impl->loops[impl->next++ % impl->loops.size()]->io.get_executor(); },
       .take = [shared](tcp::socket taken) { take(std::move(taken), shared); }});

@@ -3,10 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "net/byte_budget.h"
 #include "net/http_message.h"
+#include "net/tls.h"
 
 namespace tenfold::server {
 
@@ -20,6 +24,18 @@ struct HttpLimits {
   std::chrono::seconds idle_timeout{120};              // until the next request of a connection
 };
 
+struct HttpPortOptions {
+  HttpPortOptions() = default;
+  HttpPortOptions(HttpLimits limits) : limits(limits) {}   // NOLINT: ports without more give their limits
+  HttpLimits limits;
+  std::shared_ptr<ByteBudget> budget;            // of all ports together; null: none
+  std::shared_ptr<const Tls> tls;                // null: without
+  // Asked when a head is there, before its body is read; a response refuses the request. Null: all are admitted.
+  std::function<std::optional<HttpResponse>(const HttpRequest& head)> admit;
+  // The response to a request for which the budget has no room. Null: 503, with words in JSON.
+  std::function<HttpResponse(const HttpRequest& head, const std::string& why)> overloaded;
+};
+
 class HttpServer {
  public:
   explicit HttpServer(int threads);
@@ -28,9 +44,9 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   // Opens a port, 0 for one that is free, and returns it. Throws Error(io) which names address and port.
-  std::uint16_t listen(const std::string& address, std::uint16_t port, HttpHandler handler, HttpLimits limits = {});
+  std::uint16_t listen(const std::string& address, std::uint16_t port, HttpHandler handler, HttpPortOptions options = {});
   // The same on a socket that listens already, which this server closes in the end: other processes that have it go on with it.
-  std::uint16_t listen(int socket, HttpHandler handler, HttpLimits limits = {});
+  std::uint16_t listen(int socket, HttpHandler handler, HttpPortOptions options = {});
   // Leaves connections that are not accepted yet to others who have the socket. Open ones are served as before.
   void stop_accepting();
   // From now on a connection ends with its next response. Returns when all have ended, or after `patience`: true, all have.

@@ -13,6 +13,8 @@
 #include "net/http_server.h"
 #include "observe/log.h"
 #include "process/end_watch.h"
+#include "process/guards.h"
+#include "process/hang_up.h"
 #include "repository/start.h"
 #include "routes/repository_routes.h"
 #include "routes/text_routes.h"
@@ -29,21 +31,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kTurn = 50;                              // milliseconds
 constexpr std::chrono::seconds kSoon{5};               // Accept::soon
 constexpr std::chrono::seconds kIdleAtHandover{5};     // until a connection without requests is closed
-
-int network_threads(const ServeOptions& options) {
-  const int processors = static_cast<int>(std::thread::hardware_concurrency());
-  return options.http.threads > 0 ? options.http.threads : std::clamp(processors, 1, 8);
-}
-
-GrpcOptions grpc_options(const ServeOptions& options, int socket) {
-  GrpcOptions grpc;
-  grpc.socket = socket;
-  grpc.max_message_bytes = static_cast<std::size_t>(options.http.body_bytes);
-  grpc.max_connections = static_cast<std::size_t>(options.http.connections);
-  const std::string& level = options.grpc.compression;
-  grpc.compression_level = level == "low" ? 1 : level == "medium" ? 6 : level == "high" ? 9 : 0;
-  return grpc;
-}
 
 // Not ready at once; what was accepted is answered; false: not within the time for it.
 bool drain(Models& models, HttpServer& http, GrpcFront* grpc, const ServeOptions& options) {
@@ -75,29 +62,34 @@ void finish_connections(HttpServer& http, GrpcFront* grpc, const ServeOptions& o
   calls.join();
 }
 
-HttpHandler routes_of_metrics(const std::shared_ptr<Models>& models) {
+Router routes_of_metrics(const std::shared_ptr<Models>& models) {
   Router router;
   add_metrics_routes(router, models);
-  return router.handler();
+  return router;
 }
 
-HttpHandler routes_of_models(const std::shared_ptr<Models>& models, const ServeOptions& options) {
+Router routes_of_models(const std::shared_ptr<Models>& models, const ServeOptions& options) {
   Router router;
   add_v2_routes(router, models);
   add_repository_routes(router, models);
   add_metrics_routes(router, models);
   add_text_routes(router, models, text_options(options));
-  return router.handler();
+  return router;
 }
 
 // All that listens, and the line that says where.
 struct Ports {
-  Ports(const ServeOptions& options, std::shared_ptr<Models> models) : options(options), models(std::move(models)),
-      http(network_threads(options)) {}
+  Ports(const ServeOptions& options, const Guards& guards, std::shared_ptr<Models> models)
+      : options(options), guards(guards), models(std::move(models)), http(guards.network_threads()) {}
   void listen(Sockets& sockets);
+  std::uint16_t listen(int socket, Router router) {
+    HttpPortOptions port = guards.http_port(router);
+    return http.listen(socket, router.handler(), std::move(port));
+  }
   bool listening() const { return !line.empty(); }
 
   const ServeOptions& options;
+  const Guards& guards;
   const std::shared_ptr<Models> models;
   HttpServer http;
   std::unique_ptr<GrpcFront> grpc;
@@ -105,18 +97,16 @@ struct Ports {
 };
 
 void Ports::listen(Sockets& sockets) {
-  HttpLimits limits;
-  limits.body_bytes = static_cast<std::size_t>(options.http.body_bytes);
-  limits.connections = static_cast<std::size_t>(options.http.connections);
+  const std::string scheme = guards.http_scheme() + "://";
   const auto url = [](const std::string& address, int port) { return shown_address(address) + ":" + std::to_string(port); };
   line = "ready";
   if (sockets.http)
-    line += " on http://" + url(http_address(options), http.listen(sockets.http.release(), routes_of_models(models, options), limits));
+    line += " on " + scheme + url(http_address(options), listen(sockets.http.release(), routes_of_models(models, options)));
   if (sockets.metrics)
-    line += ", metrics on http://" +
-            url(metrics_address(options), http.listen(sockets.metrics.release(), routes_of_metrics(models), limits)) + "/metrics";
+    line += ", metrics on " + scheme +
+            url(metrics_address(options), listen(sockets.metrics.release(), routes_of_metrics(models))) + "/metrics";
   if (!sockets.grpc) return;
-  grpc = open_grpc(models, grpc_options(options, sockets.grpc.release()));
+  grpc = open_grpc(models, guards.grpc_port(sockets.grpc.release()));
   line += ", gRPC on " + url(grpc_address(options), grpc->port());
 }
 
@@ -167,6 +157,8 @@ End wait_for_end(EndWatch& end, const Models& models, const Descriptor& link) {
 }  // namespace
 
 int serve(const ServeOptions& options, const std::string& path, WorkerStart start) {
+  Guards guards(options);
+  const HangUp hang_up([&guards] { guards.read_files_again(); });
   EndWatch end(start.link);
   const Observing observing(options.observe);
   const auto models = std::make_shared<Models>();
@@ -174,7 +166,7 @@ int serve(const ServeOptions& options, const std::string& path, WorkerStart star
   if (options.memory.cache_bytes > 0)
     models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
   if (!start.link) start.sockets = open_sockets(options, has_grpc());
-  Ports ports(options, models);
+  Ports ports(options, guards, models);
   if (start.accept == Accept::at_once) ports.listen(start.sockets);
   const auto soon = Clock::now() + kSoon;
   const std::vector<StartRow> rows = load(*models, options, path, end, [&] {

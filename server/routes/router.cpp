@@ -2,37 +2,17 @@
 
 #include <algorithm>
 
+#include "net/http_path.h"
 #include "protocol/json_text.h"
 
 namespace tenfold::server {
 namespace {
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-// The parts of a path between slashes, without the query, decoded. Throws RequestError for a '%' without two digits.
 std::vector<std::string> parts_of(std::string_view target) {
-  target = target.substr(0, target.find('?'));
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    if (target[i] == '/') {
-      parts.emplace_back();
-    } else if (parts.empty()) {
-      throw RequestError(Code::invalid_argument, "the target of the request is no path: it must begin with '/'");
-    } else if (target[i] != '%') {
-      parts.back() += target[i];
-    } else {
-      const int high = i + 2 < target.size() ? hex_digit(target[i + 1]) : -1, low = high >= 0 ? hex_digit(target[i + 2]) : -1;
-      if (low < 0) throw RequestError(Code::invalid_argument, "the path has a '%' without two hexadecimal digits behind it");
-      parts.back() += static_cast<char>(high * 16 + low);
-      i += 2;
-    }
-  }
-  if (!parts.empty() && parts.back().empty()) parts.pop_back();   // a slash at the end
-  return parts;
+  std::string why;
+  auto parts = path_parts(target, &why);
+  if (!parts) throw RequestError(Code::invalid_argument, why);
+  return std::move(*parts);
 }
 
 bool fits(const std::vector<std::string>& pattern, const std::vector<std::string>& parts, RoutedRequest& request) {
@@ -103,6 +83,16 @@ HttpHandler Router::handler() {
     } catch (const RequestError& error) {          // a path that cannot be decoded
       exchange->respond(error_response(error.code, error.what()));
     }
+  };
+}
+
+std::function<HttpResponse(const HttpRequest&, const std::string&)> Router::overloaded() const {
+  return [routes = routes_](const HttpRequest& head, const std::string& why) {
+    RoutedRequest request;
+    if (const auto parts = path_parts(head.target))
+      for (const Route& route : routes)
+        if (fits(route.pattern, *parts, request)) return route.error(Code::unavailable, why);
+    return error_response(Code::unavailable, why);
   };
 }
 

@@ -57,6 +57,8 @@ class RouteFamily {
 class Router {
  public:
   RouteFamily family(ErrorResponse error) { return {routes_, error}; }
+  // What answers a request for which there is no memory: as its route's family words Code::unavailable. Before handler().
+  std::function<HttpResponse(const HttpRequest& head, const std::string& why)> overloaded() const;
   HttpHandler handler();                         // takes the routes
 
  private:

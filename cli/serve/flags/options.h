@@ -47,6 +47,21 @@ struct GrpcFlags {
   int port = -1;                                 // -1: 8001, or a free one where HTTP takes one
 };
 
+struct LimitFlags {
+  std::int64_t bytes_in_flight = 0;              // 0: a quarter of the memory
+};
+
+struct TlsFlags {
+  bool enabled = false, mutual = false;
+  std::string certificate, key, root;
+};
+
+struct SecurityFlags {
+  std::string api_key_file;
+  std::vector<std::string> http_restricted, grpc_restricted;
+  TlsFlags http, grpc;
+};
+
 struct MemoryFlags {
   std::int64_t cache_bytes = 0;                  // of responses; 0: there is no cache
   bool client_shm = false;                       // whether clients may name shared memory
@@ -81,6 +96,8 @@ struct ServeOptions {
   TextFlags text;
   HttpFlags http;
   GrpcFlags grpc;
+  LimitFlags limits;
+  SecurityFlags security;
   MemoryFlags memory;
   ShutdownFlags shutdown;
   ObserveFlags observe;

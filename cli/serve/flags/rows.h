@@ -21,6 +21,8 @@ void add_text_rows(Flags& flags, TextFlags& options);
 void add_tei_rows(Flags& flags, ServeOptions& options);
 void add_http_rows(Flags& flags, HttpFlags& options);
 void add_grpc_rows(Flags& flags, GrpcFlags& options);
+void add_limit_rows(Flags& flags, LimitFlags& options);
+void add_security_rows(Flags& flags, SecurityFlags& options);
 void add_memory_rows(Flags& flags, MemoryFlags& options);
 void add_shutdown_rows(Flags& flags, ShutdownFlags& options);
 void add_observe_rows(Flags& flags, ObserveFlags& options);
