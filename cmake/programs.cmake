@@ -1,5 +1,6 @@
-# tenfold_program(name COMPONENT component [ARCHIVES target...]): installs a program, which has the libraries in itself, so that one file is all to copy. For
-# packages, which have the libraries as files, NAME-shared is the same objects linked with those; build/.../linked has it.
+# tenfold_program(name COMPONENT component [ARCHIVES target...]): installs a program, which has the libraries in itself, so that one file
+# is all to copy. For packages, which have the libraries as files, NAME-shared is the same objects linked with those, in the component;
+# build/.../linked has it.
 # ARCHIVES: what of this tree no library has.
 add_custom_target(tenfold-linked-programs)
 function(tenfold_program name)
@@ -18,5 +19,6 @@ function(tenfold_program name)
   target_link_libraries(${name}-shared PRIVATE tenfold_options tenfold-text_shared tenfold-builder_shared tenfold-runtime_shared Threads::Threads
     ${CMAKE_DL_LIBS})
   add_dependencies(tenfold-linked-programs ${name}-shared)
-  install(TARGETS ${name}-shared RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_COMPONENT} EXCLUDE_FROM_ALL)
+  install(TARGETS ${name}-shared RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_COMPONENT}
+    EXCLUDE_FROM_ALL)
 endfunction()

@@ -54,8 +54,8 @@ def server(*flags):
         process = subprocess.Popen([PROGRAM, folder + '/toy.onnx', *ours, *flags], stderr=subprocess.PIPE, text=True)
         try:
             for line in process.stderr:
-                if found := re.search(r'ready on .*gRPC on 127\.0\.0\.1:(\d+)', line):
-                    process.address = f'127.0.0.1:{found[1]}'
+                if found := re.search(r'ready on http://[^:]+:(\d+).*gRPC on 127\.0\.0\.1:(\d+)', line):
+                    process.http, process.address = int(found[1]), f'127.0.0.1:{found[2]}'
                     break
             else:
                 raise AssertionError('the server did not start')

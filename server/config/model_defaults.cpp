@@ -71,9 +71,11 @@ ModelDefaults model_defaults(const ServeOptions& options) {
   defaults.base.unload_after = std::chrono::seconds(options.repository.unload_after_s);
   Completion& completion = defaults.completion;
   completion.enabled = options.repository.complete;
+  completion.default_max_batch = options.repository.default_max_batch;
   completion.device = chosen_device(options);
   completion.instances = options.model.instances;
   if (options.model.max_batch >= 0) completion.max_batch = options.model.max_batch;
+  defaults.text = text_defaults(options);
   return defaults;
 }
 

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "core/checks.h"
 #include "core/response_cache.h"
+#include "core/text_work.h"
+#include "core/wishes.h"
 #include "observe/log.h"
 #include "observe/request_counts.h"
 
@@ -22,6 +25,19 @@ Status status_of(const RequestOutcome& outcome) {
     case EndedBy::cancel: return {Code::cancelled, "Request was cancelled"};
     default: return {code_of(outcome.error->kind()), outcome.error->what()};
   }
+}
+
+// What cannot be fulfilled is the answer's error.
+void fulfil(const Wishes& wishes, InferAnswer& answer) noexcept {
+  if (!answer.status) return;
+  try {
+    return wishes.fulfil(answer.outputs);
+  } catch (const RequestError& error) {
+    answer.status = {error.code, error.what()};
+  } catch (const std::bad_alloc&) {
+    answer.status = {Code::unavailable, "out of memory"};
+  }
+  answer.outputs.clear();
 }
 
 // To traces and logs.
@@ -45,11 +61,17 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   // It must not keep the model: its queue, in whose threads a request may end, would wait for itself.
   QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::unique_ptr<RequestTrace> trace,
                 std::function<void(InferAnswer)> answered)
-      : model_(model), served_(model->shared_served()), request_(std::move(request)), answered_(std::move(answered)),
+      : model_(model),
+        served_(model->shared_served()),
+        reshapes_(model->options().output_reshapes),
+        batched_(model->max_batch() > 0),
+        request_(std::move(request)),
+        answered_(std::move(answered)),
         trace_(std::move(trace)) {
     answer_.model = model->name(), answer_.version = model->version(), answer_.id = request_.id;
     for (const InferInput& input : request_.inputs)
       inputs_.push_back({input.name, input.dtype, input.shape, input.pieces, input.dtype == DType::string ? &input.strings : nullptr});
+    if (model->encoder()) work_ = text_work_of(*model->encoder(), request_);
     const auto& bindings = served_->bindings();
     places_.resize(bindings.size(), -1);
     if (request_.outputs.empty()) {
@@ -63,6 +85,8 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   }
 
   std::span<const RequestInput> inputs() const override { return inputs_; }
+  std::int64_t tokens() const override { return work_ ? work_->tokens() : 0; }
+  const TextWork* text_work() const override { return work_ ? &*work_ : nullptr; }
   bool cancelled() const override { return gone_.cancelled(); }
   CancelToken cancel_token() const override { return gone_; }
   bool requests_output(int output) const override { return places_[static_cast<std::size_t>(output)] >= 0; }
@@ -79,17 +103,18 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   }
   void finish(const RequestOutcome& outcome) noexcept override {
     answer_.status = status_of(outcome);
+    if (answer_.status && cache_) keep();
+    if (!wishes_.none()) fulfil(wishes_, answer_);
     if (!answer_.status) {
       answer_.outputs.clear();
       if (const std::shared_ptr<Model> model = model_.lock()) model->errors().add(answer_.status.message);
-    } else if (cache_) {
-      keep();
     }
     if (outcome.run && trace_) trace_->run = *outcome.run;
     report_end(std::move(trace_), answer_.status, answer_.model, answer_.version, answer_.id);
     // What is called may hold this request, so it is let go.
     std::exchange(answered_, nullptr)(std::move(answer_));
   }
+  void set_wishes(Wishes wishes) { wishes_ = std::move(wishes); }
   // Has the answer kept for requests like this one.
   void keep_in(std::shared_ptr<ResponseCache> cache, CacheKey key) { cache_ = std::move(cache), key_ = std::move(key); }
   void cancel() noexcept override {
@@ -103,6 +128,8 @@ class QueuedRequest final : public ServedRequest, public InferCall {
     InferOutput& made = answer_.outputs[static_cast<std::size_t>(places_[static_cast<std::size_t>(output)])];
     made.name = binding.name, made.dtype = binding.dtype;
     made.shape.assign(shape.begin(), shape.end());
+    if (const auto reshape = reshapes_.find(binding.name); reshape != reshapes_.end())
+      made.shape = reshaped(shape, reshape->second.model, reshape->second.dims, batched_);
     return made;
   }
 
@@ -115,11 +142,15 @@ class QueuedRequest final : public ServedRequest, public InferCall {
 
   std::weak_ptr<Model> model_;
   std::shared_ptr<const ServedModel> served_;
+  const std::map<std::string, Reshape> reshapes_;
+  const bool batched_;
   InferRequest request_;
+  std::optional<TextWork> work_;                 // of an encoder, in place of the strings
   std::vector<RequestInput> inputs_;
   std::vector<int> places_;                      // by binding: of the answer's outputs; -1: it is not requested
   InferAnswer answer_;
   std::function<void(InferAnswer)> answered_;
+  Wishes wishes_;
   std::shared_ptr<ResponseCache> cache_;         // null: the answer is not kept
   CacheKey key_;
   std::unique_ptr<RequestTrace> trace_;          // null: it is not traced
@@ -168,14 +199,19 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
   refused.id = request.id;
   try {
     model = model_of_request(models, request.model, request.version);
+    read_shared_inputs(*models.shared_memory(), request);
     check_request(*model, request);
     std::unique_ptr<RequestTrace> trace = tracer().begin(request.origin, model->name(), model->version());
     const std::shared_ptr<ResponseCache> cache = model->options().cache_responses ? models.cache() : nullptr;
+    Wishes wishes;
+    if (!request.wishes.empty())
+      wishes = {*models.shared_memory(), std::move(request.wishes), model->options().labels, model->max_batch() > 0};
     CacheKey key;
     if (cache) {
       const Clock::time_point start = Clock::now();
       key = CacheKey(*model, request);
       if (std::optional<InferAnswer> answer = cached(*model, *cache, key, request, start)) {
+        if (!wishes.none()) fulfil(wishes, *answer);
         report_end(std::move(trace), answer->status, answer->model, answer->version, answer->id);
         answered(std::move(*answer));
         return nullptr;
@@ -186,6 +222,7 @@ std::shared_ptr<InferCall> infer(const Models& models, InferRequest request, std
     // `answered` stays here until nothing can be thrown any more but by submit(), which then has not finished the request.
     const auto queued = std::make_shared<QueuedRequest>(model, std::move(request), std::move(trace), answered);
     if (cache) queued->keep_in(cache, std::move(key));
+    if (!wishes.none()) queued->set_wishes(std::move(wishes));
     model->queue().submit(queued, timeout, priority);
     return queued;
   } catch (const RequestError& error) {

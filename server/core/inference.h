@@ -9,6 +9,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,12 +20,25 @@
 
 namespace tenfold::server {
 
+// Where a tensor lies in a region of shared memory that a client has registered.
+struct SharedPlace {
+  std::string region;
+  std::uint64_t offset = 0, bytes = 0;
+};
+
 struct InferInput {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
   std::vector<std::span<const std::byte>> pieces;   // the elements, which InferRequest::memory keeps
   std::vector<std::string> strings;                 // of DType::string, in place of pieces
+  std::optional<SharedPlace> shared = {};           // in place of both
+};
+
+// What a client wants of an output, beside its elements in the response.
+struct OutputWish {
+  std::uint32_t classes = 0;                        // in place of the elements, the classes of so many of the largest; 0: the elements
+  std::optional<SharedPlace> shared = {};           // it is written there
 };
 
 struct InferRequest {
@@ -32,11 +46,19 @@ struct InferRequest {
   std::string id;
   std::vector<InferInput> inputs;
   std::vector<std::string> outputs;                 // empty: all. Each once
+  std::vector<OutputWish> wishes = {};              // by output; empty: none
   std::chrono::microseconds timeout{0};             // of waiting in the queue; 0: the model's
   std::uint64_t priority = 0;                       // a level of the queue; 0: the default one
   std::vector<std::shared_ptr<const void>> memory;  // what the pieces point into
   TraceOrigin origin;
 };
+
+// Of the output that was added last.
+inline void add_wish(InferRequest& request, OutputWish wish) {
+  if (wish.classes == 0 && !wish.shared && request.wishes.empty()) return;
+  request.wishes.resize(request.outputs.size());
+  request.wishes.back() = std::move(wish);
+}
 
 // Bytes of an output, which are not zeroed before they are written. Once there they do not change: the cache of responses has them, too.
 struct OutputBytes {
@@ -49,6 +71,7 @@ struct InferOutput {
   Shape shape;
   OutputBytes bytes;
   std::vector<std::string> strings;                 // of DType::string, in place of bytes
+  bool in_shared_memory = false;                    // in place of both: it was written there
 };
 
 struct InferAnswer {

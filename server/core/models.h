@@ -11,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/reshape.h"
 #include "core/status.h"
 #include "observe/last_errors.h"
 #include "tenfold/serving/request_queue.h"
+#include "tenfold/serving/served_encoder.h"
 #include "tenfold/serving/served_model.h"
 
 namespace inference {
@@ -23,6 +25,7 @@ class ModelConfig;                               // protobuf's message, model_co
 namespace tenfold::server {
 
 class ResponseCache;
+class SharedMemory;
 
 struct Instances {
   std::string device;                            // "cpu", "cuda:0"
@@ -47,13 +50,15 @@ struct ModelOptions {
   std::string name, path;                        // a model file, a plan or an encoder's folder
   std::string version = "1";
   ServedModelOptions served;                     // its max_batch is the model's
+  std::optional<ServedEncoderOptions> encoder;   // of an encoder's folder, in place of `served`
   QueueOptions queue;                            // its max_batch: 0 where requests are not put together
   bool cache_responses = false;                  // equal requests are answered from the server's cache, if it has one
   std::vector<Instances> instances = {{"cpu", 1}};
   std::chrono::seconds unload_after{0};          // without a request for so long, its memory is given back; 0: never
   std::string not_batched;                       // why max_batch is 0 where it was to be chosen
   std::shared_ptr<const inference::ModelConfig> config;   // completed, as clients see it
-  std::map<std::string, std::vector<std::string>> labels;  // of classes, by output
+  std::map<std::string, Shape> input_dims;       // as requests have them, without the batch dim; -1: open
+  std::map<std::string, Reshape> input_reshapes, output_reshapes;
   std::vector<Warmup> warmups;
   std::shared_ptr<std::atomic<bool>> from_cache; // whether a plan was found in the cache; null: not known
 };
@@ -69,6 +74,7 @@ class Model {
   const inference::ModelConfig& config() const { return *options_.config; }
   const ServedModel& served() const { return *served_; }
   std::shared_ptr<const ServedModel> shared_served() const { return served_; }
+  const std::shared_ptr<const ServedEncoder>& encoder() const { return encoder_; }   // null: it takes no text
   std::int64_t max_batch() const { return options_.served.max_batch; }
   const std::string& not_batched() const { return options_.not_batched; }
   const std::vector<std::string>& devices() const { return devices_; }   // of its instances
@@ -81,8 +87,10 @@ class Model {
   const RequestQueue& queue() const { return *queue_; }
 
  private:
+  void open();
   ModelOptions options_;
   std::shared_ptr<ServedModel> served_;
+  std::shared_ptr<const ServedEncoder> encoder_;
   std::vector<std::string> devices_;
   static inline std::atomic<std::uint64_t> loads_ = 0;
   const std::uint64_t load_number_ = ++loads_;
@@ -119,6 +127,9 @@ class Models {
   // Set before there are models. Null: responses are not cached.
   void set_cache(std::shared_ptr<ResponseCache> cache) { cache_ = std::move(cache); }
   const std::shared_ptr<ResponseCache>& cache() const { return cache_; }
+  // Clients' regions. Set before requests come.
+  void set_shared_memory(std::shared_ptr<SharedMemory> memory) { shared_memory_ = std::move(memory); }
+  const std::shared_ptr<SharedMemory>& shared_memory() const { return shared_memory_; }
   void add(std::shared_ptr<Model> model);        // one version of a model, which is ready then
   // From now on these versions of a model serve, and no others. Those that served until now finish what they have accepted.
   void publish(const std::string& name, Versions versions);
@@ -163,10 +174,14 @@ class Models {
   std::map<std::string, Entry> models_;
   std::atomic<bool> ready_ = false, strict_ = true;
   std::shared_ptr<ResponseCache> cache_;
+  std::shared_ptr<SharedMemory> shared_memory_;
   std::unique_ptr<Retired> retired_;
   std::shared_ptr<ModelControl> control_;
 };
 
+// What both protocols answer. Throws RequestError where there is no repository.
+std::vector<IndexRow> model_index(const Models& models, bool ready_only);
+ModelControl& model_control(const Models& models);
 // A version as requests have it. Throws RequestError.
 std::int64_t parse_version(const std::string& version);
 

@@ -40,7 +40,7 @@ class ResponseCache {
   void add(CacheKey key, Outputs outputs);       // one that is larger than the cache is not kept
 
   struct Size {
-    std::size_t entries = 0, bytes = 0, most_bytes = 0;
+    std::size_t entries = 0, bytes = 0, max_bytes = 0;
     std::uint64_t evicted = 0;
   };
   Size size() const;

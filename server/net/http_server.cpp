@@ -1,8 +1,8 @@
-// Acceptors, and the threads that all connections share.
+// Acceptors, and the threads that connections are dealt out to.
 #include "net/http_server.h"
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
 #include <algorithm>
 #include <thread>
 
@@ -48,8 +48,13 @@ std::vector<std::shared_ptr<HttpConnection>> OpenConnections::all() const {
 }
 
 struct HttpServer::Impl {
-  asio::io_context io;
-  asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
+  // A thread's connections. They stay in it: a shared queue would wake another thread at each step of a request.
+  struct Loop {
+    asio::io_context io{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
+  };
+  std::vector<std::unique_ptr<Loop>> loops;
+  std::atomic<std::size_t> next = 0;             // loop that gets a connection
   std::shared_ptr<OpenConnections> open = std::make_shared<OpenConnections>();
   std::vector<std::shared_ptr<Acceptor>> acceptors;
   std::vector<std::thread> threads;
@@ -65,7 +70,10 @@ struct HttpServer::Impl {
 };
 
 HttpServer::HttpServer(int threads) : impl_(std::make_unique<Impl>()) {
-  for (int i = 0; i < std::max(threads, 1); ++i) impl_->threads.emplace_back([this] { impl_->io.run(); });
+  for (int i = 0; i < std::max(threads, 1); ++i) {
+    Impl::Loop& loop = *impl_->loops.emplace_back(std::make_unique<Impl::Loop>());
+    impl_->threads.emplace_back([&loop] { loop.io.run(); });
+  }
 }
 
 HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
@@ -76,9 +84,8 @@ std::uint16_t HttpServer::listen(const std::string& address, std::uint16_t port,
 
 std::uint16_t HttpServer::listen(int socket, HttpHandler handler, HttpLimits limits) {
   const auto shared = std::make_shared<const HttpPort>(HttpPort{std::move(handler), limits, impl_->open});
-  asio::io_context& io = impl_->io;
-  const auto acceptor = std::make_shared<Acceptor>(asio::make_strand(io), socket, Acceptor::Host{
-      .next = [&io] { return asio::make_strand(io); },
+  const auto acceptor = std::make_shared<Acceptor>(impl_->loops[0]->io.get_executor(), socket, Acceptor::Host{
+      .next = [impl = impl_.get()] { return impl->loops[impl->next++ % impl->loops.size()]->io.get_executor(); },
       .take = [shared](tcp::socket taken) { take(std::move(taken), shared); }});
   acceptor->start();
   impl_->acceptors.push_back(acceptor);
@@ -103,8 +110,7 @@ bool HttpServer::stop(std::chrono::milliseconds patience) {
   impl_->open->stopping = true;
   for (const auto& connection : impl_->open->all()) connection->close_if_idle();
   const bool all_closed = impl_->wait_until(until);
-  impl_->work.reset();
-  impl_->io.stop();
+  for (const auto& loop : impl_->loops) loop->work.reset(), loop->io.stop();
   for (std::thread& thread : impl_->threads) thread.join();
   impl_->threads.clear();
   return all_closed;

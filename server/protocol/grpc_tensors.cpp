@@ -84,25 +84,46 @@ void read_parameters(const inference::ModelInferRequest& message, InferRequest& 
   }
 }
 
-void refuse_extensions(const auto& parameters, const std::string& what) {
+// Where the parameters say that the tensor lies in shared memory.
+std::optional<SharedPlace> shared_place(const auto& parameters, const std::string& what) {
+  std::optional<SharedPlace> place;
   for (const auto& [name, value] : parameters) {
-    if (name.starts_with("shared_memory_"))
-      throw RequestError(Code::unsupported, what + " names shared memory, which this server does not have: send the data");
-    if (name == "classification" && !is_nothing(value))
-      throw RequestError(Code::unsupported,
-                         what + " requests a classification, which this server does not compute over gRPC: rank the scores yourself");
+    if (!name.starts_with("shared_memory_")) continue;
+    if (!place) place.emplace();
+    if (name == "shared_memory_region") place->region = value.string_param();
+    else if (name == "shared_memory_offset") place->offset = number(value, name);
+    else if (name == "shared_memory_byte_size") place->bytes = number(value, name);
   }
+  if (!place) return place;
+  if (place->region.empty()) refuse(what + " has parameters of shared memory without 'shared_memory_region'");
+  if (place->bytes == 0) refuse("'shared_memory_byte_size' of " + what + " is missing, or 0");
+  return place;
+}
+
+OutputWish read_wish(const auto& output) {
+  OutputWish wish;
+  const std::string what = "output '" + output.name() + "'";
+  wish.shared = shared_place(output.parameters(), what);
+  const auto classes = output.parameters().find("classification");
+  if (classes != output.parameters().end())
+    wish.classes = static_cast<std::uint32_t>(std::min<std::uint64_t>(number(classes->second, classes->first), UINT32_MAX));
+  if (wish.shared && wish.classes > 0) refuse("Output can't set both 'shared_memory_region' and 'classification', of " + what);
+  return wish;
 }
 
 InferInput read_input(const InputTensor& tensor, const std::string* raw, InferRequest& request) {
   InferInput input;
   input.name = tensor.name();
-  refuse_extensions(tensor.parameters(), "input '" + input.name + "'");
+  input.shared = shared_place(tensor.parameters(), "input '" + input.name + "'");
   const auto dtype = dtype_of_v2(tensor.datatype());
   if (!dtype) refuse("invalid datatype for input '" + input.name + "': '" + tensor.datatype() + "'");
   input.dtype = *dtype;
   input.shape.assign(tensor.shape().begin(), tensor.shape().end());
   checked_elements(input.shape, input.name);
+  if (input.shared) {
+    if (tensor.has_contents()) refuse("input '" + input.name + "' has both contents and a place in shared memory");
+    return input;
+  }
   if (!raw) {
     read_contents(tensor.contents(), input, request);
     return input;
@@ -126,15 +147,20 @@ void append_head(std::string& out, int field, std::size_t size) {
 InferRequest read_infer_request(const inference::ModelInferRequest& message, std::vector<std::shared_ptr<const void>> memory) {
   InferRequest request{.model = message.model_name(), .version = message.model_version(), .id = message.id(), .memory = std::move(memory)};
   const int raw = message.raw_input_contents_size();
-  if (raw != 0 && raw != message.inputs_size())
-    refuse("raw_input_contents has " + std::to_string(raw) + " tensors and inputs has " + std::to_string(message.inputs_size()) +
-           ": each input needs one");
+  int sent = 0;                                    // inputs that are not in shared memory
+  for (const auto& input : message.inputs()) sent += !input.parameters().contains("shared_memory_region");
+  if (raw != 0 && raw != sent)
+    refuse("raw_input_contents has " + std::to_string(raw) + " tensors and inputs has " + std::to_string(sent) +
+           " outside of shared memory: each of them needs one");
   read_parameters(message, request);
-  for (int i = 0; i < message.inputs_size(); ++i)
-    request.inputs.push_back(read_input(message.inputs(i), raw ? &message.raw_input_contents(i) : nullptr, request));
+  int next = 0;
+  for (const InputTensor& input : message.inputs()) {
+    const bool is_raw = raw > 0 && !input.parameters().contains("shared_memory_region");
+    request.inputs.push_back(read_input(input, is_raw ? &message.raw_input_contents(next++) : nullptr, request));
+  }
   for (const auto& output : message.outputs()) {
-    refuse_extensions(output.parameters(), "output '" + output.name() + "'");
     request.outputs.push_back(output.name());
+    add_wish(request, read_wish(output));
   }
   return request;
 }

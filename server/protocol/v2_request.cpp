@@ -66,9 +66,25 @@ std::uint64_t number(const dom::element& value, std::string_view name, const std
   return given;
 }
 
-void refuse_shared_memory(std::string_view parameter, const std::string& what) {
-  if (parameter.starts_with("shared_memory_"))
-    throw RequestError(Code::unsupported, what + " names shared memory, which this server does not have: send the data");
+// Whether the parameter is one of those that tell a place in shared memory.
+bool read_shared_place(std::string_view name, const dom::element& value, const std::string& what, std::optional<SharedPlace>& place) {
+  if (!name.starts_with("shared_memory_")) return false;
+  if (!place) place.emplace();
+  if (name == "shared_memory_region") {
+    std::string_view region;
+    if (value.get(region) != simdjson::SUCCESS) refuse("parameter 'shared_memory_region' of " + what + " is no string");
+    place->region = std::string(region);
+  } else if (name == "shared_memory_offset") {
+    place->offset = number(value, name, what);
+  } else if (name == "shared_memory_byte_size") {
+    place->bytes = number(value, name, what);
+  }
+  return true;
+}
+void check_shared_place(const std::optional<SharedPlace>& place, const std::string& what) {
+  if (!place) return;
+  if (place->region.empty()) refuse(what + " has parameters of shared memory without 'shared_memory_region'");
+  if (place->bytes == 0) refuse("'shared_memory_byte_size' of " + what + " is missing, or 0");
 }
 
 // The bytes behind the JSON, from front to back.
@@ -118,12 +134,13 @@ InferInput read_input(const dom::element& element, Binary& binary, InferRequest&
   checked_elements(input.shape, input.name);
   std::optional<std::uint64_t> size;
   for_parameters(object, what, [&](std::string_view name, const dom::element& value) {
-    refuse_shared_memory(name, what);
+    if (read_shared_place(name, value, what, input.shared)) return;
     if (name == "binary_data_size") size = number(value, name, what);
   });
   dom::element data;
   const bool has_data = object["data"].get(data) == simdjson::SUCCESS;
-  if (size && has_data) 
+  check_shared_place(input.shared, what);
+  if (size.has_value() + has_data + input.shared.has_value() > 1)
     refuse("Input must set only one of the following fields: 'data', 'binary_data_size' in 'parameters', 'shared_memory_region' in "
            "'parameters'. But multiple fields are set, of " + what);
   if (has_data) {
@@ -131,7 +148,7 @@ InferInput read_input(const dom::element& element, Binary& binary, InferRequest&
   } else if (size) {
     input.pieces = {binary.take(*size, input.name)};
     if (input.dtype == DType::string) input.strings = read_bytes_elements(input.pieces, input.name), input.pieces.clear();
-  } else {
+  } else if (!input.shared) {
     refuse("Input must set only one of the following fields: 'data', 'binary_data_size' in 'parameters', 'shared_memory_region' in "
            "'parameters'. But no field is set, of " + what);
   }
@@ -160,12 +177,16 @@ void read_outputs(const dom::object& object, V2Request& read) {
     read.request.outputs.emplace_back(member_text(output, "name", "an output"));
     const std::string what = "output '" + read.request.outputs.back() + "'";
     bool binary = read.forms.all_binary;
+    OutputWish wish;
     for_parameters(output, what, [&](std::string_view name, const dom::element& value) {
-      refuse_shared_memory(name, what);
+      if (read_shared_place(name, value, what, wish.shared)) return;
       if (name == "binary_data") binary = flag(value, name, what);
-      if (name == "classification" && number(value, name, what) > 0)
-        throw RequestError(Code::unsupported, what + " asks for 'classification', which this server does not have yet: sort the values");
+      if (name == "classification")
+        wish.classes = static_cast<std::uint32_t>(std::min<std::uint64_t>(number(value, name, what), UINT32_MAX));
     });
+    check_shared_place(wish.shared, what);
+    if (wish.shared && wish.classes > 0) refuse("Output can't set both 'shared_memory_region' and 'classification', of " + what);
+    add_wish(read.request, std::move(wish));
     read.forms.binary.push_back(binary);
     if (read.request.outputs.size() > 4096) refuse("the request has more than 4096 outputs");
   }

@@ -28,6 +28,10 @@ V2Response write_v2_response(InferAnswer answer, const OutputForms& forms) {
     InferOutput& output = answer.outputs[i];
     json += (i > 0 ? ",{\"name\":" : "{\"name\":") + json_string(output.name) + ",\"datatype\":\"" + std::string(v2_name(output.dtype)) +
             "\",\"shape\":" + json_shape(output.shape);
+    if (output.in_shared_memory) {
+      json += "}";
+      continue;
+    }
     if (forms.binary.empty() ? forms.all_binary : bool(forms.binary[i])) {
       response.binary.push_back(bytes_of(output));
       response.binary_bytes += response.binary.back().size;

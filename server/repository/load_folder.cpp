@@ -1,26 +1,29 @@
 #include "repository/load_folder.h"
 
-#include <cstdio>
-
 #include "config/build_options.h"
 #include "config/config_text.h"
+#include "observe/log.h"
 #include "tenfold/error.h"
 
 namespace tenfold::server {
 namespace {
 
 void log(const std::string& name, std::vector<std::string>& lines) {
-  for (const std::string& line : lines) std::fprintf(stderr, "model '%s': %s\n", name.c_str(), line.c_str());
+  for (const std::string& line : lines) log_info("model '" + name + "': " + line);
   lines.clear();
 }
 
 inference::ModelConfig config_of(const std::string& folder, const FolderOptions& options) {
   if (!options.config_json.empty()) return parse_config_json(options.config_json);
-  const auto path = config_path(folder, options.config_name);
-  return path ? read_config(*path) : inference::ModelConfig();
+  return folder_config(folder, options.config_name);
 }
 
 }  // namespace
+
+inference::ModelConfig folder_config(const std::string& folder, const std::string& config_name) {
+  const auto path = config_path(folder, config_name);
+  return path ? read_config(*path) : inference::ModelConfig();
+}
 
 void watch_cache(ModelOptions& options) {
   options.from_cache = std::make_shared<std::atomic<bool>>(false);
@@ -61,10 +64,10 @@ LoadedVersions load_folder(const std::string& name, const std::string& folder, c
     } catch (const std::exception& error) {
       log(name, lines);
       options.failed[version] = error.what();
-      failures += (failures.empty() ? "version " : "; version ") + std::to_string(version) + ": " + error.what();
+      failures += "version " + std::to_string(version) + " is at UNAVAILABLE state: " + error.what() + ";";
     }
   }
-  if (!failures.empty()) throw Error(ErrorKind::invalid_argument, failures);
+  if (!failures.empty()) throw Error(ErrorKind::invalid_argument, "load failed for model '" + name + "': " + failures);
   return loaded;
 }
 

@@ -26,6 +26,8 @@ struct FolderOptions {
 // Called when a version begins to load, with an empty text, and then with what is done: "tuning 37 of 120".
 using VersionProgress = std::function<void(std::int64_t version, const std::string& text)>;
 
+// That of the folder's file, or an empty one.
+inference::ModelConfig folder_config(const std::string& folder, const std::string& config_name);
 void watch_cache(ModelOptions& options);          // sets from_cache
 // Opens the versions that the policy chooses; those of `serving` whose files and configuration are as they were stay. Throws Error with all
 // that failed: one that fails is not served, and neither are the others.

@@ -1,6 +1,7 @@
 #include "routes/v2_routes.h"
 
 #include "protocol/json_text.h"
+#include "routes/shared_memory_routes.h"
 
 namespace tenfold::server {
 namespace {
@@ -40,11 +41,10 @@ void add_model_routes(RouteFamily& v2, const std::shared_ptr<Models>& models, co
 void add_v2_routes(Router& router, std::shared_ptr<Models> models) {
   RouteFamily v2 = router.family(error_response);
   add_server_routes(v2, models);
+  add_shared_memory_routes(router, models);
   add_settings_routes(v2, models);
   add_model_routes(v2, models, "/v2/models/{model}/versions/{version}");
   add_model_routes(v2, models, "/v2/models/{model}");
-  for (const std::string name : {"repository", "systemsharedmemory", "cudasharedmemory"})
-    v2.refuse("/v2/" + name, "this server has no /v2/" + name + ": serve the model by Triton and libtriton_tenfold.so");
 }
 
 void add_metrics_routes(Router& router, std::shared_ptr<Models> models) {
