@@ -5,7 +5,7 @@
 namespace tenfold::server {
 namespace {
 
-constexpr std::chrono::milliseconds kBetween{100};   // reports of progress
+constexpr std::chrono::milliseconds kBetween{100};   // reports
 
 }  // namespace
 
