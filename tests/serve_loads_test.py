@@ -2,13 +2,17 @@
 """How `tenfold serve` loads models: builds by another process, caches of plans and times, full disks: serve_loads_test.py TENFOLD"""
 
 import hashlib
+import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import urllib.request
 
 import cli_case
 import numpy as np
@@ -131,7 +135,7 @@ class Loads(unittest.TestCase):
         os.kill(builders(process.pid)[0], signal.SIGKILL)
         _, lines = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 1)
-        self.assertRegex(lines, r"m +1 +failed .*was ended by signal 9")
+        self.assertRegex(lines, r"m +\S+ +failed .*was ended by signal 9")
         server = self.start()  # the next one builds
         self.check(server)
         # The same in a replacement: the worker that serves stays.
@@ -145,6 +149,38 @@ class Loads(unittest.TestCase):
         self.check(server)
         self.assertEqual(server.worker(), worker)
         self.assertEqual(server.stop(), 0)
+
+    def test_the_index_tells_of_progress_and_of_a_build_that_died(self):
+        os.makedirs(f"{self.folder}/repository/m/1")
+        os.rename(self.model, f"{self.folder}/repository/m/1/model.onnx")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        line = [cli_case.TENFOLD, "serve", f"--model-repository={self.folder}/repository", "--exit-on-error=false", "--device=cpu"]
+        line += [f"--http-port={port}", "--allow-grpc=false", "--metrics-port=0", "--threads=1", *self.flags()]
+        process = subprocess.Popen(line, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+
+        def index():
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/v2/repository/index", data=b"", timeout=10) as response:
+                    return json.load(response)
+            except OSError:
+                return []
+
+        def row():
+            return next(iter(index()), {})
+
+        wait_until(lambda: re.fullmatch(r"tuning \d+ of \d+", row().get("reason", "")), what="progress in the index")
+        self.assertEqual(row()["state"], "LOADING")
+        for build in builders(process.pid):
+            os.kill(build, signal.SIGKILL)
+        wait_until(lambda: "was ended by signal 9" in row().get("reason", ""), what="the reason in the index")
+        self.assertEqual(row()["state"], "UNAVAILABLE")
+        self.assertIsNone(process.poll())
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), 0)
 
     def test_builds_end_with_their_server(self):
         process = self.begin()

@@ -265,6 +265,15 @@ class Workers(SupervisorCase):
             server.process.kill()
             wait_until(lambda: not running(worker), 10, "the end of the worker")
 
+    def test_a_hangup_ends_nothing(self):
+        with self.server() as server:
+            worker = server.worker()
+            server.process.send_signal(signal.SIGHUP)
+            time.sleep(0.3)
+            self.check_answer(server)
+            self.assertEqual(server.worker(), worker)
+            self.assertEqual(server.stop(), 0)
+
     def test_without_supervisor(self):
         with self.server("--no-supervisor") as server:
             self.assertEqual(children(server.process.pid), [])

@@ -109,6 +109,10 @@ class UnloadingModel final : public ServedModel {
   const std::vector<BindingInfo>& bindings() const noexcept override { return bindings_; }
   const std::vector<std::string>& open_inputs() const noexcept override { return open_inputs_; }
   std::int64_t max_rows() const noexcept override { return max_rows_; }
+  std::vector<FallbackCount> fallbacks() const override {   // since the model was opened last
+    const std::unique_lock shared(shared_->mutex, std::try_to_lock);   // it is held while the model opens
+    return shared && shared_->model ? shared_->model->fallbacks() : std::vector<FallbackCount>();
+  }
   std::unique_ptr<ServedInstance> create_instance(const std::string& device) override {
     auto instance = std::make_shared<Instance>(shared_, device);
     const std::lock_guard lock(mutex_);

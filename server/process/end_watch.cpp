@@ -27,6 +27,7 @@ EndWatch::EndWatch(const Descriptor& link) : link_(link) {
   if (link) ::sigdelset(&signals, SIGINT);
   signals_ = Descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);                  // unless something is to be read again, whose matter it is
 }
 
 std::optional<End> EndWatch::of_link() {

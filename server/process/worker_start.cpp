@@ -27,7 +27,7 @@ std::optional<WorkerStart> parse_worker_argument(const std::string& argument) {
   if (!argument.starts_with(kName)) return std::nullopt;
   int http = -1, metrics = -1, grpc = -1, link = -1, accept = 0, end = 0;
   const char* const numbers = argument.c_str() + kName.size();
-  if (std::sscanf(numbers, "%d,%d,%d,%d,%d%n", &http, &metrics, &grpc, &link, &accept, &end) != 5 || numbers[end] != '\0' || http < 0 ||
+  if (std::sscanf(numbers, "%d,%d,%d,%d,%d%n", &http, &metrics, &grpc, &link, &accept, &end) != 5 || numbers[end] != '\0' ||
       link < 0 || accept < 0 || accept > static_cast<int>(Accept::ready))
     throw std::runtime_error("'" + argument + "' is for workers, which tenfold-server starts itself");
   WorkerStart start;

@@ -326,6 +326,7 @@ TEST_F(CallersMemory, OnADeviceWithMemoryOfItsOwn) {
   const auto backend = std::make_shared<runtime::FarBackend>();
   const Engine far = build(backend);
   EXPECT_GT(far.info().binding_bytes, 0);
+  EXPECT_EQ(engine.info().binding_bytes, far.info().binding_bytes) << "on a CPU, too";
   const std::int64_t all = far.arena_bytes();
   const Aligned host(all);
   EXPECT_THROW(far.create_context({.memory = host.memory, .bytes = all}), Error) << "the host's memory for a device";

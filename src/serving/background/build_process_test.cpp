@@ -114,10 +114,17 @@ TEST(BuildProcess, ServesCallersWhoWaitAndHearOfProgress) {
   ModelEnginesOptions options = quick(Tune::now, &lines);
   options.isolate_builds = true, options.cache = PlanCache({.folder = (folder.path / "plans").string()});
   int steps = 0, total = 0;
-  const auto heard = [&](const Progress& step) { return ++steps, total = step.total, EXPECT_EQ(step.phase, "tune"), step.done <= total; };
+  BuildWatch watch;
+  watch.progress = [&](const Progress& step) {
+    ++steps, total = step.total;
+    EXPECT_LE(step.done, total);
+    EXPECT_FALSE(step.phase.empty());
+    return true;
+  };
+  const std::map<std::string, Shape> shapes = {{"x", {3, kIn}}};
   {
     ModelEngines engines(tanh_model(), options);
-    const ServedEngine engine = engines.engine_for({{"x", {3, kIn}}}, {.log = {}, .progress = heard});
+    const ServedEngine engine = engines.engine_for(shapes, watch);
     EXPECT_TRUE(engine.tuned);
     EXPECT_LT(distance(engine.engine, 3), kNear);
     EXPECT_GT(steps, 0);
@@ -152,7 +159,9 @@ TEST(BuildProcess, EndsWhenWhoWaitsWantsNoMore) {
   options.isolate_builds = true;
   ModelEngines engines(tanh_model(), options);
   try {
-    engines.engine_for({{"x", {3, kIn}}}, {.log = {}, .progress = [](const Progress&) { return false; }});
+    BuildWatch watch;
+    watch.progress = [](const Progress&) { return false; };
+    engines.engine_for(std::map<std::string, Shape>{{"x", {3, kIn}}}, watch);
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::cancelled) << error.what();
