@@ -91,12 +91,8 @@ void Recorder::cache_hit(Clock::time_point arrival, Clock::time_point start) noe
   const Clock::time_point now = Clock::now();
   const std::lock_guard lock(mutex_);
   ++sums_.received;
-<<<<<<< HEAD
   succeeded(nullptr, arrival, now);
   add(sums_.queue, queue_, arrival, arrival);      // as Triton, where perf_analyzer finds versions by it
-=======
-  add(sums_.success, request_, arrival, now);
->>>>>>> 4fecd6e4042b48fa588f167118a57430a3946a45
   add(sums_.cache_hit, ns_between(start, now));
 }
 
