@@ -8,7 +8,7 @@ volume    MONAI's UNet (16-32-64-128), 2 classes, fp16, u16 images of --size^3, 
 classes   100 classes, 384x384x256, roi 128^3, argmax: the GPU's memory, and the time beside MONAI's
 networks  the networks of the seed's table beside eager torch in fp32: 2-D 256^2, DynUNet (16-32-64) 64^3; fp16, and int8 calibrated
 
-Needs torch, onnx and MONAI. Medians of interleaved runs.
+Networks give fp16, as MONAI's do. Needs torch, onnx and MONAI. Medians of interleaved runs.
 """
 import argparse
 import io
@@ -45,7 +45,8 @@ def exported(model, x):
 
 def built(model, shape, batch, **options):
     shapes = ((1, *shape), (batch, *shape), (batch, *shape))
-    return tenfold.build(exported(model, torch.zeros(1, *shape)), device='cuda', profiles={'x': shapes}, **options)
+    return tenfold.build(exported(model, torch.zeros(1, *shape)), device='cuda', profiles={'x': shapes}, output_formats={'y': 'f16'},
+                         **options)
 
 
 def engine_seconds(engine, shape, batch, calls=30):

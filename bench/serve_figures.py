@@ -180,7 +180,31 @@ class Bench:
                'scrape_ms': round(statistics.median(scrapes), 1), 'load_before': before}
 
 
-ROWS = ('tiny', 'cache', 'mlp', 'alone')
+    def ready(self):
+        """From the start of the process until it is ready with 10 models whose plans are cached."""
+        model = self.save('mlp', triton_models.mlp())
+        repository = self.folder / 'ten'
+        for i in range(10):
+            (repository / f'mlp{i}' / '1').mkdir(parents=True)
+            (repository / f'mlp{i}' / '1' / 'model.onnx').write_bytes(model.read_bytes())
+            (repository / f'mlp{i}' / 'config.pbtxt').write_text(config('tenfold', 784, 10, ENGINE))
+        plans, before = f'plan-cache-dir={self.folder}/plans', round(os.getloadavg()[0], 1)
+        start = {'tenfold': lambda: serve_common.Tenfold(self.build / 'cli/tenfold', None, self.folder / 'ten.log',
+                                                         f'--model-repository={repository}', f'--{plans}')}
+        if self.args.triton:
+            start['triton'] = lambda: serve_common.Triton(*self.args.triton, repository, self.folder / 'triton-ten.log',
+                                                          f'--backend-config=tenfold,{plans}')
+        taken = {side: [] for side in start}
+        for i in range(self.args.rounds + 1):
+            for side, begin in start.items():
+                with begin() as server:
+                    if i > 0:   # the first builds plans
+                        taken[side].append(server.seconds_to_ready * 1e3)
+        yield {'row': 'start to ready, 10 models', **{f'{side}_ms': round(statistics.median(some)) for side, some in taken.items()},
+               'load_before': before}
+
+
+ROWS = ('tiny', 'cache', 'mlp', 'alone', 'ready')
 
 
 def main():

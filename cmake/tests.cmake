@@ -66,10 +66,28 @@ if(TENFOLD_TRITON)
   set_target_properties(triton_backend_test PROPERTIES ENABLE_EXPORTS ON)
   add_dependencies(triton_backend_test triton_tenfold)
 endif()
+# What people see of the server, without one.
+if(TARGET tenfold-server)
+  find_package(simdjson REQUIRED)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/server/observe/*.cpp ${CMAKE_SOURCE_DIR}/server/routes/metrics*.cpp)
+  list(FILTER sources EXCLUDE REGEX "ui_page|metrics_route")
+  tenfold_test(server_observe_test SOURCES ${sources} USES tenfold_queue tenfold_low_latency simdjson::simdjson)
+  target_include_directories(server_observe_test PRIVATE ${CMAKE_SOURCE_DIR}/server)
+endif()
 # gRPC of the server: its parts here, and below by clients of Python.
 if(TARGET tenfold_grpc_services)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/server/grpc/*_test.cpp)
   tenfold_test(grpc_frames_test SOURCES ${sources} USES tenfold_grpc tenfold_ir)
+endif()
+# Rules of configurations and of folders of models.
+if(TARGET tenfold_config_messages)
+  set(server ${CMAKE_SOURCE_DIR}/server)
+  find_package(simdjson REQUIRED)
+  tenfold_test(server_config_test USES tenfold_config_messages tenfold_queue simdjson::simdjson SOURCES
+    ${server}/config/config_test.cpp ${server}/config/config_text.cpp ${server}/config/field_rules.cpp ${server}/config/scheduling.cpp
+    ${server}/core/reshape.cpp ${server}/protocol/config_json.cpp ${server}/protocol/json_text.cpp ${server}/core/datatype.cpp
+    ${server}/repository/layout.cpp)
+  target_include_directories(server_config_test PRIVATE ${server})
 endif()
 foreach(test background_test c_build_test)   # builds run in a process of the program
   target_compile_definitions(${test} PRIVATE TENFOLD_PROGRAM="$<TARGET_FILE:tenfold>")
@@ -226,16 +244,17 @@ if(TENFOLD_PYTHON3)
                cli_notes_test cli_sweep_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
-               text_data_test modelopt_files_test embed_test serve_test serve_clients_test observe_test supervisor_test
-               schedule_test shared_memory_test
-               latency_test recurrent_test report_test)
+               text_data_test modelopt_files_test embed_test serve_test serve_flags_test serve_clients_test repository_test
+               model_config_test observe_test supervisor_test serve_loads_test schedule_test shared_memory_test text_routes_test
+               text_scores_test latency_test recurrent_test report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
 TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
-  # Those that time what they see.
-  set_tests_properties(serve_test serve_clients_test observe_test supervisor_test schedule_test PROPERTIES RUN_SERIAL ON)
+  # Which time what they see.
+  set_tests_properties(serve_test serve_clients_test repository_test observe_test supervisor_test serve_loads_test schedule_test
+    text_routes_test PROPERTIES RUN_SERIAL ON)
   if(TARGET serve_load AND TARGET tenfold-server)
     add_test(NAME serve_check_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/serve_check.py ${CMAKE_BINARY_DIR} --short)
     set_tests_properties(serve_check_test PROPERTIES TIMEOUT 900 RUN_SERIAL ON)
@@ -264,12 +283,19 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   if(NOT TENFOLD_CLIENTS_PYTHON)
     set(TENFOLD_CLIENTS_PYTHON ${TENFOLD_PYTHON3})
   endif()
+  add_test(NAME text_clients_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/text_clients_test.py
+    $<TARGET_FILE:tenfold>)
+  set_tests_properties(text_clients_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   if(TARGET grpc_trial)
     add_test(NAME grpc_transport_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_transport_test.py
       $<TARGET_FILE:grpc_trial>)
     add_test(NAME grpc_inference_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_inference_test.py
       $<TARGET_FILE:tenfold-server>)
-    set_tests_properties(grpc_transport_test grpc_inference_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+    foreach(name observe_grpc_test repository_grpc_test)
+      add_test(NAME ${name} COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold-server>)
+    endforeach()
+    set_tests_properties(grpc_transport_test grpc_inference_test observe_grpc_test repository_grpc_test PROPERTIES TIMEOUT 600
+      SKIP_RETURN_CODE 77 RUN_SERIAL ON)
   endif()
   add_test(NAME docs_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/write_docs.py --check $<TARGET_FILE:tenfold>)
 endif()

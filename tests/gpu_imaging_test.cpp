@@ -65,15 +65,18 @@ Engine network(bool half, std::int64_t batch) {
   return builder::build_graph(graph, config);
 }
 
-void compare(const Engine& engine, const Tensor& images, const StitchOptions& stitch, double near) {
+void compare(std::span<const Engine> engines, const Tensor& images, const SweepOptions& sweep, double near) {
+  const StitchOptions& stitch = sweep.stitch;
   SlidingWindowOptions options;
   options.roi = {16, 12, 8}, options.overlap = {0.5}, options.mode = WindowMode::gaussian;
   const SlidingWindow windows(Shape(images.shape().begin() + 2, images.shape().end()), options);
-  SweepOptions here, there;
-  here.stitch = there.stitch = stitch, here.stay_on_gpu = false;
+  SweepOptions here = sweep, there = sweep;
+  here.stay_on_gpu = false;
   std::string logged;
-  there.log = [&](Severity, std::string_view line) { logged += line; };
-  const std::vector<Tensor> expected = infer(windows, images, engine, here), found = infer(windows, images, engine, there);
+  there.log = [&](Severity severity, std::string_view line) {
+    if (severity >= Severity::warning) logged += line;
+  };
+  const std::vector<Tensor> expected = infer(windows, images, engines, here), found = infer(windows, images, engines, there);
   EXPECT_EQ(logged, "");
   ASSERT_EQ(found.at(0).shape(), expected.at(0).shape());
   std::int64_t differ = 0;
@@ -90,10 +93,16 @@ TEST_F(Gpu, SweepsGiveWhatTheHostGives) {
     const Engine engine = network(half, 4);
     for (const DType dtype : {DType::u8, DType::u16, DType::f32}) {
       const Tensor images = ops::random_tensor(dtype, {2, 2, 45, 31, 22}, 5);
-      compare(engine, images, {}, 0);
-      compare(engine, images, {.reduction = OutputReduction::argmax}, 0);
+      compare({&engine, 1}, images, {}, 0);
+      compare({&engine, 1}, images, {.stitch = {.reduction = OutputReduction::argmax}}, 0);
+      for (const int axis : {1, 2}) compare({&engine, 1}, images, {.axis = axis}, 0);
+      compare({&engine, 1}, images, {.memory = 400000}, 0);
+      const std::vector<Engine> several(3, engine);
+      compare(several, images, {}, 0);
     }
-    compare(engine, ops::random_tensor(DType::f32, {1, 2, 45, 31, 22}, 6), {.activation = OutputActivation::softmax}, 1e-6);
+    const Tensor images = ops::random_tensor(DType::f32, {1, 2, 45, 31, 22}, 6);
+    compare({&engine, 1}, images, {.stitch = {.activation = OutputActivation::softmax}}, 1e-6);
+    compare({&engine, 1}, images, {.first_plane = 13, .first_row = 4, .end_row = 25}, 0);
   }
 }
 

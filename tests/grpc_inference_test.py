@@ -4,12 +4,14 @@ It needs tritonclient[grpc], onnx and NumPy (script/bootstrap clients), and is s
 """
 import concurrent.futures
 import contextlib
+import os
 import queue
 import re
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -52,8 +54,8 @@ def server(*flags):
         process = subprocess.Popen([PROGRAM, folder + '/toy.onnx', *ours, *flags], stderr=subprocess.PIPE, text=True)
         try:
             for line in process.stderr:
-                if found := re.search(r'ready on .*gRPC on 127\.0\.0\.1:(\d+)', line):
-                    process.address = f'127.0.0.1:{found[1]}'
+                if found := re.search(r'ready on http://[^:]+:(\d+).*gRPC on 127\.0\.0\.1:(\d+)', line):
+                    process.http, process.address = int(found[1]), f'127.0.0.1:{found[2]}'
                     break
             else:
                 raise AssertionError('the server did not start')
@@ -287,6 +289,59 @@ class Ends(unittest.TestCase):
             self.assertIsNone(error)
             np.testing.assert_array_equal(result.as_numpy('y'), x + n)
             self.assertEqual(process.wait(timeout=20), 0)
+
+    def test_replaced_workers_fail_no_call(self):
+        """SIGUSR2, under load: calls go on while one worker takes the other's place."""
+        failures, answers, done = [], [], threading.Event()
+
+        def call(address, seed):
+            with triton.InferenceServerClient(address) as client:
+                x, n = arrays(seed)
+                while not done.is_set():
+                    try:
+                        np.testing.assert_array_equal(client.infer('toy', inputs(x, n)).as_numpy('y'), x + n)
+                        answers.append(seed)
+                    except Exception as error:
+                        failures.append(repr(error))
+
+        def wait_for(words, process):
+            for line in process.stderr:
+                if words in line:
+                    return
+            raise AssertionError(f'the server ended without "{words}"')
+
+        with server() as process:
+            threads = [threading.Thread(target=call, args=(process.address, seed)) for seed in range(4)]
+            for thread in threads:
+                thread.start()
+            try:
+                for _ in range(3):
+                    before = len(answers)
+                    while len(answers) < before + 100 and not failures:
+                        time.sleep(0.01)
+                    process.send_signal(signal.SIGUSR2)
+                    wait_for('another worker serves now', process)
+            finally:
+                done.set()
+                for thread in threads:
+                    thread.join()
+            self.assertEqual(failures, [])
+
+    def test_a_killed_worker_is_followed_by_another(self):
+        with server() as process, triton.InferenceServerClient(process.address) as client:
+            x, n = arrays(1)
+            client.infer('toy', inputs(x, n))
+            worker = int(subprocess.run(['ps', '-o', 'pid=', '--ppid', str(process.pid)], capture_output=True, text=True).stdout.split()[0])
+            os.kill(worker, signal.SIGKILL)
+            began = time.monotonic()
+            while True:  # calls that were on their way end with UNAVAILABLE, those that follow are answered
+                try:
+                    result = client.infer('toy', inputs(x, n), client_timeout=30)
+                    break
+                except InferenceServerException as error:
+                    self.assertEqual(error.status(), 'StatusCode.UNAVAILABLE')
+                    self.assertLess(time.monotonic() - began, 30)
+            np.testing.assert_array_equal(result.as_numpy('y'), x + n)
 
 
 if __name__ == '__main__':

@@ -14,7 +14,9 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.parse
 
+import browser
 import cli_case
 import numpy as np
 from onnx import helper, numpy_helper
@@ -414,6 +416,49 @@ class Logs(unittest.TestCase):
         self.assertIn("loud", text)
         for word in ("0.718", "hunter2", "Bearer"):
             self.assertNotIn(word, text)
+
+
+@unittest.skipUnless(browser.program(), "there is no Chromium: script/bootstrap browser")
+class Page(unittest.TestCase):
+    NAME = "<img src=x onerror=document.title='hit'>"
+
+    def test_it_shows_the_models_and_refreshes_itself(self):
+        with tempfile.TemporaryDirectory() as folder:
+            flags = ("--name=" + self.NAME, "--metrics-interval-ms=50", "--max-batch=4")
+            server = Server(save_tanh(os.path.join(folder, "m.onnx")), f"--plan-cache-dir={folder}/plans", *flags)
+            path = "/v2/models/" + urllib.parse.quote(self.NAME, safe="") + "/infer"
+            wrong = json_request(rows(1))
+            wrong["inputs"][0]["name"] = "<b>z</b>"
+            page = browser.Browser()
+            try:
+                page.open(f"http://127.0.0.1:{server.port}/ui")
+                self.wait(page, "none yet")
+                self.assertEqual(server.infer(json_request(rows(1)), path)[0], 200)
+                self.assertEqual(server.infer(wrong, path)[0], 400)
+                text = self.wait(page, "unexpected inference input '<b>z</b>'")   # without a click
+                for word in (self.NAME, "ready", "cpu", "tf32", "batch 4", "p99", "idle", "succeeded", "CPU", "memory"):
+                    self.assertIn(word, text)
+                for width in (1200, 400):
+                    page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+                    self.assertLessEqual(page.value("document.documentElement.scrollWidth"), width)
+                self.assertEqual(page.value("document.title"), "Tenfold server")
+                loaded = page.value("performance.getEntriesByType('resource').map(e => new URL(e.name).pathname)")
+                self.assertEqual(set(loaded) - {"/favicon.ico"}, {"/ui/data"})
+                self.assertIsNone(page.value("document.documentElement.dataset.error"))
+                self.assertEqual([error for error in page.errors if "favicon" not in error], [])
+                self.assertEqual(server.stop(), 0)
+                self.wait(page, "The server cannot be reached")
+            finally:
+                page.close()
+                if server.process.poll() is None:
+                    server.stop()
+
+    def wait(self, page, words, deadline=30):
+        until = time.monotonic() + deadline
+        while words not in (text := page.value("document.body.innerText")) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertIn(words, text)
+        return text
 
 
 if __name__ == "__main__":

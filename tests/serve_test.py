@@ -293,7 +293,6 @@ class Refusals(ServeCase):
         self.refused(404, "", request, "/v2/models/" + "a" * 4000 + "/infer")
         self.refused(400, "%", request, "/v2/models/m%2/infer")
         for path in (
-            "/",
             "/v2/",
             "/v2/health/live",
             "/v2/models/m",
@@ -302,9 +301,9 @@ class Refusals(ServeCase):
             "/metrics",
             "/v2/models/stats",
         ):
-            self.refused(405 if path != "/" else 404, "", request, path)
+            self.refused(405, "", request, path)
         self.refused(404, "", request, "/v1/models/m:predict")
-        for path in ("/v2/models/m/generate", "/v2/repository/index", "/v2/systemsharedmemory/status", "/v2/logging"):
+        for path in ("/v2/models/m/generate", "/v2/repository/index", "/v2/systemsharedmemory/status"):
             self.refused(501, "serve the model by Triton and libtriton_tenfold.so", request, path)
         for method in ("GET", "PUT", "DELETE", "PATCH"):
             status, headers, _ = self.server.send(method, INFER, "" if method == "GET" else "x")

@@ -3,10 +3,7 @@
 
 #include <filesystem>
 
-#include "tenfold/serving/served_encoder.h"
-
 namespace tenfold::triton {
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -26,8 +23,6 @@ ServedEncoderOptions encoder_options(const ServedModelOptions& options) {
   encoder.max_batch = options.max_batch, encoder.fallback = options.fallback;
   return encoder;
 }
-
-}  // namespace
 
 std::string model_path(const std::string& folder, const std::string& configured) {
   const fs::path path = folder;

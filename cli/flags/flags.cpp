@@ -84,6 +84,12 @@ void Flags::unknown(const std::string& name, const std::string& spelled_as) cons
 
 std::vector<std::string> Flags::parse(const std::vector<std::string>& arguments) const {
   std::vector<std::string> words;
+  for (const Given& given : read(arguments, words)) given.flag->apply(given.value);
+  return words;
+}
+
+std::vector<Flags::Given> Flags::read(const std::vector<std::string>& arguments, std::vector<std::string>& words) const {
+  std::vector<Given> given;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument.size() < 2 || argument[0] != '-') {
@@ -97,13 +103,13 @@ std::vector<std::string> Flags::parse(const std::vector<std::string>& arguments)
     const bool attached = equals != std::string::npos;
     if (attached && flag->value.empty()) throw UsageError("--" + name + " takes no value");
     if (attached || flag->value.empty() || flag->value.front() == '[') {
-      flag->apply(attached ? argument.substr(equals + 1) : "");
+      given.push_back({flag, attached ? argument.substr(equals + 1) : ""});
     } else {
       if (i + 1 == arguments.size()) throw UsageError("--" + name + " needs a value: " + flag->spelled());
-      flag->apply(arguments[++i]);
+      given.push_back({flag, arguments[++i]});
     }
   }
-  return words;
+  return given;
 }
 
 std::string Flags::help(bool full) const {

@@ -38,6 +38,12 @@ class Flags {
 
   // Applies the flags in order and returns the words that are not flags. "--name=value" and "--name value" are the same.
   std::vector<std::string> parse(const std::vector<std::string>& arguments) const;
+  struct Given {
+    const Flag* flag = nullptr;
+    std::string value;
+  };
+  // The same, but applies none.
+  std::vector<Given> read(const std::vector<std::string>& arguments, std::vector<std::string>& words) const;
   // A screen of the flags that matter; `full`: a line for every flag.
   std::string help(bool full = false) const;
   struct Group {

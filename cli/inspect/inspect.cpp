@@ -11,6 +11,7 @@
 #include "measure/model_names.h"
 #include "model_or_plan.h"
 #include "notes.h"
+#include "server_program.h"
 #include "verbs.h"
 #include "tenfold/inspect.h"
 
@@ -95,7 +96,7 @@ void show_unopened(const std::string& path, const std::string& why, const std::s
 struct Wish {
   bool json = false, why = false, help = false, full_help = false;
   ExecOptions exec;
-  std::string find;
+  std::string find, config;
 };
 
 Flags make_flags(Wish& w) {
@@ -107,6 +108,7 @@ Flags make_flags(Wish& w) {
   flags.add_switch("json", w.json,
                    "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it, with --fp16 on a GPU \"Overflow\"");
   flags.add_text("find", w.find, "NAME", "find a node or tensor of the model in the plan, or why it is not there");
+  flags.add_text("config", w.config, "DIR", "print the completed configuration of a model of a server's repository (config.pbtxt) instead");
   flags.add_switch("verbose", w.exec.console.verbose, "log the build");
   flags.add({"help", "[all]", "this text; =all: a line for every flag",
              [&w](const std::string& text) { w.help = true, w.full_help = text == "all"; }});
@@ -128,8 +130,9 @@ int inspect_main(const Arguments& arguments) {
   Wish w;
   const Flags flags = make_flags(w);
   const auto words = flags.parse(arguments);
-  const auto& [json, why, help, full_help, exec, find] = w;
+  const auto& [json, why, help, full_help, exec, find, config] = w;
   if (help) return std::fputs(flags.help(full_help).c_str(), stdout), kOk;
+  if (!config.empty()) run_server({"--print-model-config=" + config});
   if (words.size() != 1) throw UsageError("tenfold inspect takes one model or plan, " + std::to_string(words.size()) + " given");
   const bool plan = is_plan(words[0]);
   if (plan && why) throw UsageError("--why needs the model: a plan does not keep what was tried");

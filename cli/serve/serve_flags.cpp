@@ -11,13 +11,20 @@ Flags make_serve_flags(ServeOptions& options) {
   add_model_rows(flags, options.model);
   add_repository_rows(flags, options.repository);
   add_queue_rows(flags, options.queue);
+  add_text_rows(flags, options.text);
   add_http_rows(flags, options.http);
   add_grpc_rows(flags, options.grpc);
   add_memory_rows(flags, options.memory);
   add_shutdown_rows(flags, options.shutdown);
   add_observe_rows(flags, options.observe);
   add_process_rows(flags, options.process);
+  add_tei_rows(flags, options);
+  add_triton_rows(flags, options);
   flags.group("Help");
+  flags.add_text("config", options.config_file, "FILE",
+                 "lines name=value; what the command line and TENFOLD_NAME say comes before what it says");
+  flags.add_switch("print-config", options.print_config, "prints all flags and where they come from, as such a file, and ends");
+  flags.add_text("print-model-config", options.print_model_config, "DIR", "prints a model's completed configuration, and ends");
   flags.add({"help", "[all]", "this text; =all: a line for every flag", [&options](const std::string& text) {
                if (!text.empty() && text != "all") throw UsageError("--help or --help=all");
                options.help = true, options.full_help = text == "all";
@@ -26,8 +33,14 @@ Flags make_serve_flags(ServeOptions& options) {
   return flags;
 }
 
+std::vector<std::string> named_model(const ServeOptions& options, std::vector<std::string> words) {
+  if (!options.text.model_id.empty()) words.push_back(options.text.model_id);
+  return words;
+}
+
 void check_serve(const ServeOptions& options, const std::vector<std::string>& words) {
   const RepositoryFlags& repository = options.repository;
+  if (options.print_config || !options.print_model_config.empty()) return;
   if (words.size() > 1 || words.empty() == repository.folders.empty())
     throw UsageError("it takes one model or repositories: tenfold serve model.onnx, or tenfold serve --model-repository=DIR");
   if (!repository.load.empty() && repository.mode != "explicit")

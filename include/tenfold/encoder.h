@@ -103,6 +103,10 @@ struct EncoderInfo {
   bool lower_case = false;                     // texts are put in lower case before the tokenizer sees them
   int truncate_dim = 0;                        // how many dimensions the folder wants; 0: it does not say
   int padding_id = 0;                          // of config.json, for those who pad ids themselves
+  // Whether the folder says that vectors were trained to be cut (is_matryoshka, matryoshka_dimensions, truncate_dim), and to which widths;
+  // an empty list: to any.
+  bool matryoshka = false;
+  std::vector<int> matryoshka_dimensions;
   int vocabulary = 0;                          // ids are below it
   ScoreFunction score_function = ScoreFunction::none;   // of the folder's head: what by_folder stands for
 };
@@ -179,8 +183,8 @@ class TENFOLD_API Encoder {
                            const EncodeCall& call = {}) const;
   std::vector<float> score(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                            ScoreFunction function = ScoreFunction::by_folder, const EncodeCall& call = {}) const;
-  // Once a text is tokenized, servers know what it costs, and need not do it again. It may be done in any thread. Throws invalid_argument for
-  // what is no UTF-8; of a pair, the longer text is truncated first.
+  // Once a text is tokenized, servers know what it costs, and need not do it again. It may be done in any thread. Throws
+  // invalid_argument for what is no UTF-8; of a pair, the longer text is truncated first.
   TokenizedText tokenize(std::string_view text, const std::string& prompt = {}, KeptTokens kept = KeptTokens::by_folder) const;
   TokenizedText tokenize_pair(std::string_view first, std::string_view second) const;
   // The same as for texts. `call.prompt` is the one that tokenize() put in front. Ids that the model does not have, more than

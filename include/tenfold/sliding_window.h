@@ -183,8 +183,16 @@ struct SweepSeconds {
   double waiting = 0;                       // that the sweep stood still for it
 };
 
+// What several engines are.
+//   mean      networks whose outputs have the same shapes: the mean of these is the result
+//   devices   one network on several devices, or more than once on one: each computes a band of rows along the second
+//             axis, as large as it is quick, at the same time as the others. Engines that compute the same bits give those
+//             of one. Windows that two bands share are computed twice
+enum class SeveralEngines : std::uint8_t { mean, devices };
+
 struct SweepOptions {
   StitchOptions stitch;
+  SeveralEngines several = SeveralEngines::mean;
   std::int64_t window_batch = 4;            // windows of a call; an engine of a fixed batch takes its own
   // The spatial axis along which slabs pass, best one where the others are short. Windows are counted along it first,
   // and what is said of the first and second axis below is of the axes in that order: this one, then the others.
@@ -204,9 +212,9 @@ struct SweepOptions {
   SweepSeconds* seconds = nullptr;          // where they are added up
   // Told after each batch, in the caller's thread. If it returns false, Error(cancelled) is thrown.
   std::function<bool(std::int64_t done, std::int64_t total)> progress = {};
-  // An engine on a GPU: planes travel there once, in their own type, and windows are cut, blended and reduced there. If
-  // false, or where the GPU cannot (too little memory, no NVRTC, images of i32 or f64; a grid, `memory`, a part), the
-  // host does that.
+  // Engines on one GPU: planes travel there once, in their own type, and windows are cut, blended and reduced there.
+  // `memory` is then the GPU's. If false, or where the GPU cannot (too little memory, no NVRTC, images of i32 or f64, a
+  // grid), the host does that.
   bool stay_on_gpu = true;
 };
 
@@ -225,8 +233,9 @@ TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const 
                        const MakeSink& sinks, const SweepOptions& options = {});
 TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engine, const MakeSink& sinks,
                        const SweepOptions& options = {});
-// Several engines on the same windows: the mean of their outputs, which have the same shapes. Windows are cut once, of
-// f32 unless all engines take one type.
+// Several engines, as SweepOptions::several says. For the mean windows are cut once, of f32 unless all engines take one
+// type. Several devices read the source and write to sinks in threads of their own, one at a time, and their bands in
+// any order; not with `memory`. The error of one ends the sweep.
 TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines,
                        const MakeSink& sinks, const SweepOptions& options = {});
 // The same in memory: `images` is [image, channel, spatial...]; gives a tensor for each output.

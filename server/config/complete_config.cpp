@@ -65,8 +65,7 @@ void place(ModelInstanceGroup& group, const std::vector<int>& gpus, std::vector<
 void normalize_config(inference::ModelConfig& config, const std::string& name) {
   if (config.name().empty()) config.set_name(name);
   if (config.platform().empty() && config.backend().empty()) config.set_backend("tenfold");
-  if (config.version_policy().policy_choice_case() == inference::ModelVersionPolicy::POLICY_CHOICE_NOT_SET)
-    config.mutable_version_policy()->mutable_latest()->set_num_versions(1);
+  if (!config.has_version_policy()) config.mutable_version_policy()->mutable_latest()->set_num_versions(1);
   auto& optimization = *config.mutable_optimization();
   if (!optimization.has_input_pinned_memory()) optimization.mutable_input_pinned_memory()->set_enable(true);
   if (!optimization.has_output_pinned_memory()) optimization.mutable_output_pinned_memory()->set_enable(true);
@@ -96,23 +95,27 @@ std::string complete_config(inference::ModelConfig& config, std::span<const Bind
   return not_batched;
 }
 
-void complete_instances(inference::ModelConfig& config, const Completion& completion, std::vector<std::string>& lines) {
-  const std::vector<int> gpus = gpus_here();
+void complete_instances(inference::ModelConfig& config, const Completion& completion) {
   if (config.instance_group().empty()) {
     ModelInstanceGroup& group = *config.add_instance_group();
+    group.set_name(config.name());
     group.set_count(completion.instances);
     if (is_gpu(completion.device)) group.add_gpus(std::stoi(completion.device.substr(completion.device.find(':') + 1)));
     group.set_kind(is_gpu(completion.device) ? ModelInstanceGroup::KIND_GPU : ModelInstanceGroup::KIND_CPU);
   }
   int number = 0;
   for (ModelInstanceGroup& group : *config.mutable_instance_group()) {
-    if (group.name().empty()) group.set_name(config.name() + (config.instance_group_size() > 1 ? "_" + std::to_string(number) : ""));
+    if (group.name().empty()) group.set_name(config.name() + "_" + std::to_string(number));
     ++number;
     if (group.kind() == ModelInstanceGroup::KIND_AUTO || group.kind() == ModelInstanceGroup::KIND_MODEL)
       group.set_kind(!group.gpus().empty() || is_gpu(completion.device) ? ModelInstanceGroup::KIND_GPU : ModelInstanceGroup::KIND_CPU);
     if (group.count() == 0) group.set_count(1);
-    place(group, gpus, lines);
   }
+}
+
+void place_instances(inference::ModelConfig& config, std::vector<std::string>& lines) {
+  const std::vector<int> gpus = gpus_here();
+  for (ModelInstanceGroup& group : *config.mutable_instance_group()) place(group, gpus, lines);
 }
 
 }  // namespace tenfold::server

@@ -24,7 +24,9 @@ void normalize_config(inference::ModelConfig& config, const std::string& name);
 // From what the model has. Returns why requests are not batched where that was to be chosen, or nothing. Throws Error.
 std::string complete_config(inference::ModelConfig& config, std::span<const BindingInfo> bindings, std::int64_t max_rows,
                             const Completion& completion);
-// The groups of instances, each with a name, a count and, on GPUs, their numbers.
-void complete_instances(inference::ModelConfig& config, const Completion& completion, std::vector<std::string>& lines);
+// The groups of instances, each with a name, a count and a kind.
+void complete_instances(inference::ModelConfig& config, const Completion& completion);
+// Groups on GPUs get the numbers of those that are here, or go to the CPU: `lines` tells it.
+void place_instances(inference::ModelConfig& config, std::vector<std::string>& lines);
 
 }  // namespace tenfold::server

@@ -5,6 +5,7 @@
 #include "config/backend_rules.h"
 #include "config/field_rules.h"
 #include "config/model_files.h"
+#include "config/metrics_config.h"
 #include "config/scheduling.h"
 #include "config/validate_config.h"
 #include "tenfold/device.h"
@@ -54,6 +55,24 @@ std::vector<Instances> instances_of(const ModelConfig& config, const std::string
   return instances;
 }
 
+template <class Tensor>
+Shape set_shape(const Tensor& tensor, std::span<const BindingInfo> bindings, bool is_input, bool batched,
+                std::map<std::string, Reshape>& reshapes) {
+  const Shape dims(tensor.dims().begin(), tensor.dims().end());
+  if (tensor.has_reshape()) reshapes[tensor.name()] = {dims, {tensor.reshape().shape().begin(), tensor.reshape().shape().end()}};
+  for (const BindingInfo& b : bindings)
+    if (b.is_input == is_input && b.name == tensor.name() && b.shape.size() == (batched ? 1u : 0u) && dims == Shape{1})
+      reshapes[tensor.name()] = {dims, {}};
+  return dims;
+}
+
+void set_shapes(const ModelConfig& config, std::span<const BindingInfo> bindings, ModelOptions& options) {
+  const bool batched = config.max_batch_size() > 0;
+  for (const auto& input : config.input())
+    options.input_dims[input.name()] = set_shape(input, bindings, true, batched, options.input_reshapes);
+  for (const auto& output : config.output()) set_shape(output, bindings, false, batched, options.output_reshapes);
+}
+
 std::string path_of(const ModelConfig& config, const VersionPlace& place) {
   if (!place.file.empty()) return place.file;
   if (!config.default_model_filename().empty()) check_plain_path("default_model_filename", config.default_model_filename());
@@ -71,8 +90,8 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
   check_name(config, name);
   check_backend(config);
   for (std::string& line : check_fields(config)) lines.push_back(std::move(line));
-  if (config.max_batch_size() < 0) validate_config(config);   // before it is completed by the number
   normalize_config(config, name);
+  if (config.max_batch_size() < 0) validate_config(config);   // before it is completed by the number
   ServedModelOptions& served = options.served;
   const std::string device = parameters_of(config, served);
   options.path = path_of(config, place);
@@ -82,15 +101,24 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
     const std::shared_ptr<ServedModel> file = triton::open_model(options.path, served);
     Completion completion = defaults.completion;
     if (!device.empty()) completion.device = device;
+    if (is_encoder_folder(options.path) && defaults.text.any_batch) completion.default_max_batch = kDefaultTexts;
     options.not_batched = complete_config(config, file->bindings(), file->max_rows(), completion);
+    complete_instances(config, completion);
     validate_config(config);
-    complete_instances(config, completion, lines);
-    validate_config(config);
+    place_instances(config, lines);
     served.max_batch = config.max_batch_size();
+    set_shapes(config, file->bindings(), options);
     triton::configure_tensors(tensors_of(config.input()), tensors_of(config.output()), file->bindings(), served);
   }
   options.instances = instances_of(config, device);
+  // One file's answers are kept wherever there is a cache; those of a repository's models as they say.
+  if (!place.file.empty() && options.cache_responses) config.mutable_response_cache()->set_enable(true);
+  if (config.response_cache().enable() && !options.cache_responses)
+    lines.push_back("response_cache changes nothing: the server has no cache; --cache-config=local,size=N gives it one");
+  options.cache_responses = options.cache_responses && config.response_cache().enable();
   set_scheduling(config, options.queue);
+  set_metrics(config, options.queue);
+  if (is_encoder_folder(options.path)) set_encoder(options, defaults.text);
   options.labels = read_labels(config, place.model_folder);
   options.warmups = read_warmups(config, place.model_folder);
   options.config = std::make_shared<const ModelConfig>(std::move(config));

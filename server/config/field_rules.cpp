@@ -26,6 +26,7 @@ constexpr FieldRule kRules[] = {
     {"input.allow_ragged_batch", kRefused, "requests of unequal shapes run one after the other; remove it, or serve it by Triton"},
     {"input.is_non_linear_format_io", kRefused, "it is TensorRT's; remove it"},
     {"output", kHonored, ""},
+    {"output.label_filename", kNoEffect, "labels are for classification, which requests are refused by name"},
     {"output.is_shape_tensor", kRefused, "it is TensorRT's; remove it"},
     {"output.is_non_linear_format_io", kRefused, "it is TensorRT's; remove it"},
     {"batch_input", kRefused, "it belongs to ragged batches; let clients send it as an input"},
@@ -56,7 +57,7 @@ constexpr FieldRule kRules[] = {
     {"model_operations", kRefused, "plug-ins are libraries of Tenfold's; serve it by Triton"},
     {"model_transaction_policy.decoupled", kRefused, "each request gets one response; serve it by Triton and libtriton_tenfold.so"},
     {"model_repository_agents", kRefused, kByTriton},
-    {"response_cache", kNoEffect, "there is no response cache, as in a Triton without --cache-config: each request is computed"},
+    {"response_cache", kHonored, ""},
     {"model_metrics", kHonored, ""},
 };
 

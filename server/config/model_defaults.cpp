@@ -1,5 +1,6 @@
 #include "config/model_defaults.h"
 
+#include "config/build_options.h"
 #include "observe/log.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
@@ -50,6 +51,7 @@ void set_served(ServedModelOptions& served, const ServeOptions& options) {
     if (severity == Severity::error) log_error(line);
     if (severity == Severity::warning) log_warning(line);
   };
+  set_build_options(served, options);
   RuntimeOptions runtime;
   runtime.log = served.build.log;
   served.build.runtime = std::make_shared<Runtime>(runtime);
@@ -69,9 +71,11 @@ ModelDefaults model_defaults(const ServeOptions& options) {
   defaults.base.unload_after = std::chrono::seconds(options.repository.unload_after_s);
   Completion& completion = defaults.completion;
   completion.enabled = options.repository.complete;
+  completion.default_max_batch = options.repository.default_max_batch;
   completion.device = chosen_device(options);
   completion.instances = options.model.instances;
   if (options.model.max_batch >= 0) completion.max_batch = options.model.max_batch;
+  defaults.text = text_defaults(options);
   return defaults;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/complete_config.h"
+#include "config/text_defaults.h"
 #include "core/models.h"
 #include "serve/serve_flags.h"
 
@@ -10,6 +11,7 @@ namespace tenfold::server {
 struct ModelDefaults {
   ModelOptions base;
   Completion completion;
+  TextDefaults text;
   std::string plan_cache_folder;
   bool dynamic_batching = false;                 // --max-queue-delay-us and the like ask for it
 };

@@ -22,10 +22,6 @@ bool truth(const char* flag, const Setting& setting) {
   refuse(flag, setting, "it takes true or false");
 }
 
-LogSettings log_options(const cli::ObserveFlags& flags) {
-  return {flags.log_info, flags.log_warning, flags.log_error, flags.log_verbose, log_format(flags.log_format), flags.log_file};
-}
-
 std::vector<double> quantiles(const Setting& setting) {
   std::vector<double> values;
   std::string rest = setting.value;
@@ -98,8 +94,12 @@ void start_traces(const cli::ObserveFlags& flags) {
 
 }  // namespace
 
+void set_log_options(const cli::ObserveFlags& flags) {
+  set_log_settings({flags.log_info, flags.log_warning, flags.log_error, flags.log_verbose, log_format(flags.log_format), flags.log_file});
+}
+
 Observing::Observing(const cli::ObserveFlags& flags) {
-  set_log_settings(log_options(flags));
+  set_log_options(flags);
   set_metrics(flags);
   try {
     start_traces(flags);

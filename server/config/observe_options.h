@@ -5,6 +5,9 @@
 
 namespace tenfold::server {
 
+// Of the log alone, for a process that serves nothing. Throws Error(io) for the file.
+void set_log_options(const cli::ObserveFlags& flags);
+
 // Of the process, from here to its destructor, which sends the traces that wait.
 class Observing {
  public:

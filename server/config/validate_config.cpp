@@ -56,10 +56,13 @@ int open_dims(const Dims& dims) {
 }
 
 // The product of the extents between open ones must be equal, else the reshape loses or invents elements.
-void check_reshape(const auto& dims, const auto& shape, const std::string& in) {
+void check_reshape(const auto& dims, const auto& shape, const std::string& in, const std::string& of) {
   for (const std::int64_t extent : shape)
-    if (extent < 1 && extent != -1) refuse(in + "reshape dimensions must be integer >= 1, or -1 to indicate a variable-size dimension");
-  if (open_dims(dims) != open_dims(shape)) refuse(in + "has different number of variable-size dimensions for dims and reshape");
+    if (extent < 1 && extent != -1)
+      refuse(in + "reshape dimensions must be integer >= 1, or -1 to indicate a variable-size dimension" + of);
+  const int open = open_dims(dims), reshape_open = open_dims(shape);
+  if (open > 0 && reshape_open > 0 && open != reshape_open)
+    refuse(in + "has different number of variable-size dimensions for dims and reshape" + of);
   const auto products = [](const auto& extents) {
     std::vector<std::int64_t> made = {1};
     for (const std::int64_t extent : extents) {
@@ -68,21 +71,22 @@ void check_reshape(const auto& dims, const auto& shape, const std::string& in) {
     }
     return made;
   };
-  if (products(dims) != products(shape)) refuse(in + "has different size for dims and reshape");
+  if (products(dims) != products(shape)) refuse(in + "has different size for dims and reshape" + of);
 }
 
 template <class Tensor>
 void check_tensor(const Tensor& tensor, const ModelConfig& config, const std::string& kind) {
-  const std::string in = "model " + kind + " ";
-  if (tensor.name().empty()) refuse(in + "must specify 'name'");
-  if (tensor.data_type() == inference::TYPE_INVALID) refuse(in + "must specify 'data_type'");
-  if (tensor.dims().empty()) refuse(in + "must specify 'dims'");
+  const std::string of = " for " + config.name();
+  if (tensor.name().empty()) refuse("model " + kind + " must specify 'name'" + of);
+  const std::string in = "model " + kind + " '" + tensor.name() + "' ";
+  if (tensor.data_type() == inference::TYPE_INVALID) refuse(in + "must specify 'data_type'" + of);
+  if (tensor.dims().empty()) refuse(in + "must specify 'dims'" + of);
   for (const std::int64_t extent : tensor.dims())
-    if (extent < 1 && extent != -1) refuse(in + "dimension must be integer >= 1, or -1 to indicate a variable-size dimension");
+    if (extent < 1 && extent != -1) refuse(in + "dimension must be integer >= 1, or -1 to indicate a variable-size dimension" + of);
   if (!tensor.has_reshape()) return;
   if (config.max_batch_size() == 0 && tensor.reshape().shape().empty())
-    refuse(in + "cannot have empty reshape for non-batching model as scalar tensors are not supported");
-  check_reshape(tensor.dims(), tensor.reshape().shape(), in);
+    refuse(in + "cannot have empty reshape for non-batching model as scalar tensors are not supported" + of);
+  check_reshape(tensor.dims(), tensor.reshape().shape(), in, of);
 }
 
 void check_tensors(const ModelConfig& config) {
@@ -90,13 +94,25 @@ void check_tensors(const ModelConfig& config) {
   for (const auto& input : config.input()) {
     check_tensor(input, config, "input");
     if (input.format() != inference::ModelInput::FORMAT_NONE && input.dims_size() != 3)
-      refuse("model input NHWC/NCHW require 3 dims for " + config.name());
+      refuse("model input '" + input.name() + "' NHWC/NCHW requires 3 dims for " + config.name());
     if (!names.insert(input.name()).second) refuse("input '" + input.name() + "' of model " + config.name() + " is given twice");
   }
   names.clear();
   for (const auto& output : config.output()) {
     check_tensor(output, config, "output");
     if (!names.insert(output.name()).second) refuse("output '" + output.name() + "' of model " + config.name() + " is given twice");
+  }
+}
+
+// They are labels of metrics.
+void check_tags(const ModelConfig& config) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  for (const auto& [name, value] : config.metric_tags()) {
+    const bool named = !name.empty() && letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+      return letter(c) || (c >= '0' && c <= '9');
+    });
+    if (!named || name == "model" || name == "version" || name == "le" || name == "quantile" || name == "reason")
+      refuse("metric_tags: '" + name + "' is no name for a label of its own: letters, digits and '_', other than model, version, reason");
   }
 }
 
@@ -109,6 +125,7 @@ void validate_config(const ModelConfig& config) {
   check_tensors(config);
   if (config.has_dynamic_batching()) check_batching(config);
   check_instances(config);
+  check_tags(config);
 }
 
 }  // namespace tenfold::server

@@ -50,15 +50,38 @@ void check_count(const Model& model, const InferRequest& request) {
          ". Please provide all required input(s).");
 }
 
+bool fits(const Shape& expected, const Shape& shape) {
+  bool fits = shape.size() == expected.size();
+  for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] >= 0 && (expected[i] < 0 || expected[i] == shape[i]);
+  return fits;
+}
+
+// As requests have it. Where the configuration leaves an extent open that the model fixes, the model's holds.
+Shape expected_shape(const Model& model, const BindingInfo& binding) {
+  const auto configured = model.options().input_dims.find(binding.name);
+  if (configured == model.options().input_dims.end()) return binding.shape;
+  Shape expected = configured->second;
+  if (model.max_batch() > 0) expected.insert(expected.begin(), -1);
+  if (expected.size() == binding.shape.size() && !model.options().input_reshapes.contains(binding.name))
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      if (expected[i] < 0) expected[i] = binding.shape[i];
+  return expected;
+}
+
+// From here on it has the model's shape.
+void reshape(const Model& model, InferInput& input) {
+  const auto found = model.options().input_reshapes.find(input.name);
+  if (found != model.options().input_reshapes.end())
+    input.shape = reshaped(input.shape, found->second.dims, found->second.model, model.max_batch() > 0);
+}
+
 void check_shape(const Model& model, const InferRequest& request, const InferInput& input, const BindingInfo& binding) {
   if (model.max_batch() > 0 && input.shape.empty())
     refuse(request_name(request) + "input '" + input.name + "' has no shape but model requires batch dimension for '" + model.name() + "'");
-  bool fits = input.shape.size() == binding.shape.size();
-  for (std::size_t i = 0; fits && i < input.shape.size(); ++i)
-    fits = input.shape[i] >= 0 && (binding.shape[i] < 0 || binding.shape[i] == input.shape[i]);
-  if (!fits)
+  const Shape expected = expected_shape(model, binding);
+  if (!fits(expected, input.shape))
     refuse(request_name(request) + "unexpected shape for input '" + input.name + "' for model '" + model.name() + "'. Expected " +
-           in_brackets(binding.shape) + ", got " + in_brackets(input.shape) + ". ");
+           in_brackets(expected) + ", got " + in_brackets(input.shape) + ". ");
 }
 
 void check_size(const Model& model, const InferRequest& request, const InferInput& input) {
@@ -132,9 +155,8 @@ void check_request(const Model& model, InferRequest& request) {
     if (found->dtype != binding.dtype)
       refuse(request_name(request) + "inference input '" + binding.name + "' data-type is '" + std::string(v2_name(found->dtype)) +
              "', but model '" + model.name() + "' expects '" + std::string(v2_name(binding.dtype)) + "'");
-    const std::size_t rank = binding.shape.size();
-    if (rank <= (model.max_batch() > 0 ? 1u : 0u) && found->shape.size() == rank + 1 && found->shape.back() == 1) found->shape.pop_back();
-    check_shape(model, request, *found, binding);
+    const bool scalar = binding.shape.size() == (model.max_batch() > 0 ? 1u : 0u);   // which may come as the model has it, too
+    if (!scalar || found->shape.size() != binding.shape.size()) check_shape(model, request, *found, binding), reshape(model, *found);
     check_size(model, request, *found);
     ordered.push_back(std::move(*found));
   }

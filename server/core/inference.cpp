@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "core/checks.h"
 #include "core/response_cache.h"
+#include "core/text_work.h"
 #include "core/wishes.h"
 #include "observe/log.h"
 #include "observe/request_counts.h"
@@ -59,11 +61,17 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   // It must not keep the model: its queue, in whose threads a request may end, would wait for itself.
   QueuedRequest(const std::shared_ptr<Model>& model, InferRequest request, std::unique_ptr<RequestTrace> trace,
                 std::function<void(InferAnswer)> answered)
-      : model_(model), served_(model->shared_served()), request_(std::move(request)), answered_(std::move(answered)),
+      : model_(model),
+        served_(model->shared_served()),
+        reshapes_(model->options().output_reshapes),
+        batched_(model->max_batch() > 0),
+        request_(std::move(request)),
+        answered_(std::move(answered)),
         trace_(std::move(trace)) {
     answer_.model = model->name(), answer_.version = model->version(), answer_.id = request_.id;
     for (const InferInput& input : request_.inputs)
       inputs_.push_back({input.name, input.dtype, input.shape, input.pieces, input.dtype == DType::string ? &input.strings : nullptr});
+    if (model->encoder()) work_ = text_work_of(*model->encoder(), request_);
     const auto& bindings = served_->bindings();
     places_.resize(bindings.size(), -1);
     if (request_.outputs.empty()) {
@@ -77,6 +85,8 @@ class QueuedRequest final : public ServedRequest, public InferCall {
   }
 
   std::span<const RequestInput> inputs() const override { return inputs_; }
+  std::int64_t tokens() const override { return work_ ? work_->tokens() : 0; }
+  const TextWork* text_work() const override { return work_ ? &*work_ : nullptr; }
   bool cancelled() const override { return gone_.cancelled(); }
   CancelToken cancel_token() const override { return gone_; }
   bool requests_output(int output) const override { return places_[static_cast<std::size_t>(output)] >= 0; }
@@ -118,6 +128,8 @@ class QueuedRequest final : public ServedRequest, public InferCall {
     InferOutput& made = answer_.outputs[static_cast<std::size_t>(places_[static_cast<std::size_t>(output)])];
     made.name = binding.name, made.dtype = binding.dtype;
     made.shape.assign(shape.begin(), shape.end());
+    if (const auto reshape = reshapes_.find(binding.name); reshape != reshapes_.end())
+      made.shape = reshaped(shape, reshape->second.model, reshape->second.dims, batched_);
     return made;
   }
 
@@ -130,7 +142,10 @@ class QueuedRequest final : public ServedRequest, public InferCall {
 
   std::weak_ptr<Model> model_;
   std::shared_ptr<const ServedModel> served_;
+  const std::map<std::string, Reshape> reshapes_;
+  const bool batched_;
   InferRequest request_;
+  std::optional<TextWork> work_;                 // of an encoder, in place of the strings
   std::vector<RequestInput> inputs_;
   std::vector<int> places_;                      // by binding: of the answer's outputs; -1: it is not requested
   InferAnswer answer_;

@@ -3,14 +3,28 @@
 #include "core/models.h"
 #include "core/unloading.h"
 #include "core/warmup.h"
+#include "observe/fallback_counts.h"
 #include "tenfold/error.h"
 #include "triton_backend/open_model.h"
 
 namespace tenfold::server {
 
+// An encoder that tokenizes stays while the model is unloaded; it has no engines.
+void Model::open() {
+  const auto open = [path = options_.path, served = options_.served, encoder = options_.encoder]() -> std::shared_ptr<ServedModel> {
+    if (encoder) return open_served_encoder(path, *encoder);
+    return triton::open_model(path, served);
+  };
+  const bool unloads = options_.unload_after.count() > 0;
+  served_ = unloads ? open_unloading(open, options_.unload_after) : open();
+  encoder_ = std::dynamic_pointer_cast<const ServedEncoder>(unloads ? open() : served_);
+}
+
 Model::Model(ModelOptions options) : options_(std::move(options)) {
-  const auto open = [path = options_.path, served = options_.served] { return triton::open_model(path, served); };
-  served_ = options_.unload_after.count() > 0 ? open_unloading(open, options_.unload_after) : open();
+  options_.served.report_fallback = [name = options_.name, version = options_.version](const FallbackCount& one) {
+    fallback_counts().add({name, version, one.from, one.to, one.reason}, one.requests);
+  };
+  open();
   for (const BindingInfo& b : served_->bindings())
     if (v2_name(b.dtype).empty())
       throw Error(ErrorKind::unsupported, "'" + b.name + "' has the type " + std::string(tenfold::name(b.dtype)) +

@@ -77,6 +77,20 @@ std::string_view name(ModelState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
+std::vector<IndexRow> model_index(const Models& models, bool ready_only) {
+  if (models.control()) return models.control()->index(ready_only);
+  std::vector<IndexRow> rows = models.index();   // of one file
+  if (ready_only) std::erase_if(rows, [](const IndexRow& row) { return row.state != ModelState::ready; });
+  return rows;
+}
+
+ModelControl& model_control(const Models& models) {
+  if (!models.control())
+    throw RequestError(Code::unavailable, "explicit model load / unload is not allowed: this server has no repository; start it with "
+                                          "--model-repository=DIR --model-control-mode=explicit");
+  return *models.control();
+}
+
 std::int64_t parse_version(const std::string& version) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), number);

@@ -11,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/reshape.h"
 #include "core/status.h"
 #include "observe/last_errors.h"
 #include "tenfold/serving/request_queue.h"
+#include "tenfold/serving/served_encoder.h"
 #include "tenfold/serving/served_model.h"
 
 namespace inference {
@@ -48,13 +50,15 @@ struct ModelOptions {
   std::string name, path;                        // a model file, a plan or an encoder's folder
   std::string version = "1";
   ServedModelOptions served;                     // its max_batch is the model's
+  std::optional<ServedEncoderOptions> encoder;   // of an encoder's folder, in place of `served`
   QueueOptions queue;                            // its max_batch: 0 where requests are not put together
   bool cache_responses = false;                  // equal requests are answered from the server's cache, if it has one
   std::vector<Instances> instances = {{"cpu", 1}};
   std::chrono::seconds unload_after{0};          // without a request for so long, its memory is given back; 0: never
   std::string not_batched;                       // why max_batch is 0 where it was to be chosen
   std::shared_ptr<const inference::ModelConfig> config;   // completed, as clients see it
-  std::map<std::string, std::vector<std::string>> labels;  // of classes, by output
+  std::map<std::string, Shape> input_dims;       // as requests have them, without the batch dim; -1: open
+  std::map<std::string, Reshape> input_reshapes, output_reshapes;
   std::vector<Warmup> warmups;
   std::shared_ptr<std::atomic<bool>> from_cache; // whether a plan was found in the cache; null: not known
 };
@@ -70,6 +74,7 @@ class Model {
   const inference::ModelConfig& config() const { return *options_.config; }
   const ServedModel& served() const { return *served_; }
   std::shared_ptr<const ServedModel> shared_served() const { return served_; }
+  const std::shared_ptr<const ServedEncoder>& encoder() const { return encoder_; }   // null: it takes no text
   std::int64_t max_batch() const { return options_.served.max_batch; }
   const std::string& not_batched() const { return options_.not_batched; }
   const std::vector<std::string>& devices() const { return devices_; }   // of its instances
@@ -82,8 +87,10 @@ class Model {
   const RequestQueue& queue() const { return *queue_; }
 
  private:
+  void open();
   ModelOptions options_;
   std::shared_ptr<ServedModel> served_;
+  std::shared_ptr<const ServedEncoder> encoder_;
   std::vector<std::string> devices_;
   static inline std::atomic<std::uint64_t> loads_ = 0;
   const std::uint64_t load_number_ = ++loads_;
@@ -172,6 +179,9 @@ class Models {
   std::shared_ptr<ModelControl> control_;
 };
 
+// What both protocols answer. Throws RequestError where there is no repository.
+std::vector<IndexRow> model_index(const Models& models, bool ready_only);
+ModelControl& model_control(const Models& models);
 // A version as requests have it. Throws RequestError.
 std::int64_t parse_version(const std::string& version);
 

@@ -14,6 +14,25 @@ constexpr std::string_view kPlainHttp =
 
 }  // namespace
 
+void Loop::post(std::function<void()> call) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = posted_.empty();
+    posted_.push_back(std::move(call));
+  }
+  if (first) asio::post(io, [this] { run_posted(); });
+}
+
+void Loop::run_posted() {
+  std::vector<std::function<void()>> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    calls.swap(posted_);
+  }
+  for (const auto& call : calls) call();
+}
+
 void Session::start(const std::shared_ptr<Loop>& loop, const Services& services, std::shared_ptr<ByteBudget> budget, const Limits& limits) {
   boost::system::error_code ignored;
   socket_.non_blocking(true, ignored);
@@ -22,7 +41,7 @@ void Session::start(const std::shared_ptr<Loop>& loop, const Services& services,
   connection_ = std::make_shared<Connection>(
       Connection::Host{.services = &services,
                        .budget = std::move(budget),
-                       .post = [loop](std::function<void()> call) { asio::post(loop->io, std::move(call)); },
+                       .post = [loop](std::function<void()> call) { loop->post(std::move(call)); },
                        .wake =
                            [weak = weak_from_this()] {
                              if (const auto self = weak.lock()) self->flush_soon();

@@ -4,7 +4,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +25,15 @@ struct Loop {
   std::set<std::shared_ptr<Session>> sessions;
   std::vector<char> buffer = std::vector<char>(256 << 10);
   bool draining = false;
+
+  // Has the function called in this thread, behind those that came before. The answers of a batch come together: the first wakes the
+  // thread, and the others only lie down beside it.
+  void post(std::function<void()> call);
+
+ private:
+  void run_posted();
+  std::mutex mutex_;
+  std::vector<std::function<void()>> posted_;
 };
 
 class Session : public std::enable_shared_from_this<Session> {

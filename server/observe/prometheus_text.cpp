@@ -1,5 +1,6 @@
 #include "observe/prometheus_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -24,6 +25,14 @@ std::string label_value(std::string_view text) {
       out += c;
   }
   return out;
+}
+
+bool is_label(std::string_view name) {
+  if (name.empty() || name.starts_with("__") || (name[0] >= '0' && name[0] <= '9')) return false;
+  for (const char* own : {"model", "version", "le", "reason", "from", "to", "quantile", "err"})
+    if (name == own) return false;
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
 }
 
 void PrometheusText::family(std::string_view name, std::string_view type, std::string_view help) {
@@ -62,10 +71,19 @@ const std::vector<std::string>& PrometheusText::bound_labels(const std::vector<d
 void PrometheusText::histogram(std::string_view name, std::string_view labels, const DurationHistogram& histogram, std::uint64_t sum_ns,
                                double unit) {
   const std::vector<std::string>& bounds = bound_labels(histogram.bounds_us, unit);
+  std::string start = std::string(name) + "_bucket{" + std::string(labels) + (labels.empty() ? "" : ",");
+  constexpr std::size_t kAround = 64;  // the bound, the count and what stands between them
+  lines_.resize((start.size() + kAround) * (bounds.size() + 1));
+  char* at = lines_.data();
   std::uint64_t until = 0;
-  for (std::size_t i = 0; i < bounds.size(); ++i) line(name, "_bucket", labels, bounds[i], until += histogram.counts[i]);
-  until += histogram.counts.back();
-  line(name, "_bucket", labels, "le=\"+Inf\"", until);
+  const auto put = [&at](std::string_view text) { at = std::copy(text.begin(), text.end(), at); };
+  for (std::size_t i = 0; i <= bounds.size(); ++i) {
+    until += histogram.counts[i];
+    put(start), put(i < bounds.size() ? std::string_view(bounds[i]) : "le=\"+Inf\""), put("} ");
+    at = std::to_chars(at, at + kAround, until).ptr;
+    *at++ = '\n';
+  }
+  out_.append(lines_.data(), at);
   line(name, "_sum", labels, "", static_cast<double>(sum_ns) / 1000 * unit);
   line(name, "_count", labels, "", until);
 }

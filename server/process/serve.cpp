@@ -6,6 +6,7 @@
 
 #include "config/observe_options.h"
 #include "config/start_table.h"
+#include "config/text_defaults.h"
 #include "core/response_cache.h"
 #include "core/shared_memory.h"
 #include "grpc_front.h"
@@ -13,6 +14,8 @@
 #include "observe/log.h"
 #include "process/end_watch.h"
 #include "repository/start.h"
+#include "routes/repository_routes.h"
+#include "routes/text_routes.h"
 #include "routes/v2_routes.h"
 #include "tenfold/device_error.h"
 
@@ -78,10 +81,12 @@ HttpHandler routes_of_metrics(const std::shared_ptr<Models>& models) {
   return router.handler();
 }
 
-HttpHandler routes_of_models(const std::shared_ptr<Models>& models) {
+HttpHandler routes_of_models(const std::shared_ptr<Models>& models, const ServeOptions& options) {
   Router router;
   add_v2_routes(router, models);
+  add_repository_routes(router, models);
   add_metrics_routes(router, models);
+  add_text_routes(router, models, text_options(options));
   return router.handler();
 }
 
@@ -104,7 +109,9 @@ void Ports::listen(Sockets& sockets) {
   limits.body_bytes = static_cast<std::size_t>(options.http.body_bytes);
   limits.connections = static_cast<std::size_t>(options.http.connections);
   const auto url = [](const std::string& address, int port) { return shown_address(address) + ":" + std::to_string(port); };
-  line = "ready on http://" + url(http_address(options), http.listen(sockets.http.release(), routes_of_models(models), limits));
+  line = "ready";
+  if (sockets.http)
+    line += " on http://" + url(http_address(options), http.listen(sockets.http.release(), routes_of_models(models, options), limits));
   if (sockets.metrics)
     line += ", metrics on http://" +
             url(metrics_address(options), http.listen(sockets.metrics.release(), routes_of_metrics(models), limits)) + "/metrics";
@@ -123,9 +130,16 @@ std::vector<StartRow> load(Models& models, const ServeOptions& options, const st
       each_turn();
     }
   });
-  std::vector<StartRow> rows = load_models(models, options, path);
+  std::vector<StartRow> rows;
+  std::exception_ptr failure;
+  try {
+    rows = load_models(models, options, path);
+  } catch (...) {
+    failure = std::current_exception();
+  }
   loading = false;
   watcher.join();
+  if (failure) std::rethrow_exception(failure);
   return rows;
 }
 

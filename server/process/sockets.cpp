@@ -28,7 +28,7 @@ std::string grpc_address(const cli::ServeOptions& options) {
 Sockets open_sockets(const cli::ServeOptions& options, bool with_grpc) {
   constexpr int kGrpcPort = 8001;
   Sockets sockets;
-  sockets.http = open_socket(http_address(options), options.http.port);
+  if (options.http.enabled) sockets.http = open_socket(http_address(options), options.http.port);
   if (options.http.metrics) sockets.metrics = open_socket(metrics_address(options), options.http.metrics_port);
   const int grpc_port = options.grpc.port >= 0 ? options.grpc.port : options.http.port == 0 ? 0 : kGrpcPort;
   if (options.grpc.enabled && with_grpc) sockets.grpc = open_socket(grpc_address(options), grpc_port);

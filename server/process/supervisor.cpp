@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <optional>
 
+#include "config/observe_options.h"
+#include "observe/log.h"
 #include "process/worker_process.h"
 
 namespace tenfold::server {
@@ -57,7 +58,7 @@ class Supervisor {
   void serves(WorkerProcess& worker);
   void stop();
   bool has(State state) const;
-  void log(const std::string& line) const { std::fprintf(stderr, "supervisor: %s\n", line.c_str()); }
+  void log(const std::string& line, const Source& source = Source::current()) const { log_info("supervisor: " + line, source); }
 
   const cli::ServeOptions& options_;
   const std::vector<std::string>& line_;
@@ -230,6 +231,7 @@ void Supervisor::ended(const WorkerProcess& worker, int status) {
 }  // namespace
 
 int supervise(const cli::ServeOptions& options, const std::vector<std::string>& line, Sockets sockets) {
+  set_log_options(options.observe);
   return Supervisor(options, line, std::move(sockets)).run();
 }
 

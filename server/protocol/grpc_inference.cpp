@@ -145,16 +145,13 @@ class InferStream final : public RequestStream {
 
 void add_inference(Services& services, std::shared_ptr<Models> models) {
   add_metadata(services, models);
+  add_repository(services, models);
   add_shared_memory(services, models);
   add_settings(services, models);
   services[kService + "ModelInfer"] = {
       .unary = [models](const std::shared_ptr<Call>& call, Message message) { model_infer(*models, call, std::move(message)); }};
   services[kService + "ModelStreamInfer"] = {
       .stream = [models](const std::shared_ptr<Call>& call) { return std::make_unique<InferStream>(models, call); }};
-  for (const std::string name : {"RepositoryModelLoad", "RepositoryModelUnload"})
-    services[kService + name] = {.unary = [name](const std::shared_ptr<Call>& call, const Message&) {
-      call->finish({StatusCode::unimplemented, "this server has no " + name + ": serve the model by Triton and libtriton_tenfold.so"});
-    }};
 }
 
 }  // namespace tenfold::server::grpc

@@ -7,7 +7,9 @@
 namespace tenfold::server::grpc {
 
 void add_inference(Services& services, std::shared_ptr<Models> models);
-// The part that tells of models: metadata, configuration, statistics, index.
+// Index, load and unload.
+void add_repository(Services& services, const std::shared_ptr<Models>& models);
+// The part that tells of models: metadata, configuration, statistics.
 void add_metadata(Services& services, const std::shared_ptr<Models>& models);
 // TraceSetting and LogSettings.
 void add_settings(Services& services, const std::shared_ptr<Models>& models);

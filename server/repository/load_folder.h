@@ -23,10 +23,15 @@ struct FolderOptions {
   std::map<std::int64_t, std::string> failed;    // out: why, of versions that failed
 };
 
+// Called when a version begins to load, with an empty text, and then with what is done: "tuning 37 of 120".
+using VersionProgress = std::function<void(std::int64_t version, const std::string& text)>;
+
+// That of the folder's file, or an empty one.
+inference::ModelConfig folder_config(const std::string& folder, const std::string& config_name);
 void watch_cache(ModelOptions& options);          // sets from_cache
 // Opens the versions that the policy chooses; those of `serving` whose files and configuration are as they were stay. Throws Error with all
 // that failed: one that fails is not served, and neither are the others.
 LoadedVersions load_folder(const std::string& name, const std::string& folder, const ModelDefaults& defaults, FolderOptions& options,
-                           const LoadedVersions& serving, const std::function<void(std::int64_t)>& starting);
+                           const LoadedVersions& serving, const VersionProgress& progress);
 
 }  // namespace tenfold::server

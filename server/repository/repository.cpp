@@ -1,17 +1,28 @@
 #include "repository/repository.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "observe/log.h"
 #include "tenfold/error.h"
 
 namespace tenfold::server {
 namespace {
 
-void log(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+// Calls once, also for a task that is dropped because the server stops.
+class Answer {
+ public:
+  explicit Answer(std::function<void(Status)> done) : done_(std::move(done)) {}
+  ~Answer() {
+    if (done_) done_({Code::unavailable, "the server is stopping"});
+  }
+  void give(Status status) { std::exchange(done_, nullptr)(std::move(status)); }
+
+ private:
+  std::function<void(Status)> done_;
+};
 
 Status bad_name(const std::string& name) {
-  return {Code::invalid_argument, "failed to load '" + name.substr(0, 80) +
+  return {Code::invalid_argument, "failed to load or unload '" + name.substr(0, 80) +
                                       "': names of models have letters, digits, '.', '_' and '-', 255 at most, and begin with neither '.' "
                                       "nor '-'"};
 }
@@ -80,17 +91,12 @@ Status Repository::allowed(const std::string& name) const {
 
 void Repository::load(const std::string& name, const std::string& config, std::function<void(Status)> done) {
   if (Status status = allowed(name); !status) return done(std::move(status));
-  loader_->add(name, [this, name, config, done = std::move(done)] { done(load_now(name, config)); });
+  loader_->add(name, [this, name, config, answer = std::make_shared<Answer>(std::move(done))] { answer->give(load_now(name, config)); });
 }
 
 void Repository::unload(const std::string& name, std::function<void(Status)> done) {
   if (Status status = allowed(name); !status) return done(std::move(status));
-  {
-    const std::lock_guard lock(mutex_);
-    if (!serving_.contains(name) && !loader_->busy(name))
-      return done({Code::not_found, "failed to unload '" + name + "', it is not loaded"});
-  }
-  loader_->add(name, [this, name, done = std::move(done)] { unload_now(name), done({}); });
+  loader_->add(name, [this, name, answer = std::make_shared<Answer>(std::move(done))] { unload_now(name), answer->give({}); });
 }
 
 // In a thread of the loader.
@@ -99,10 +105,11 @@ Status Repository::load_now(const std::string& name, const std::string& config) 
   FolderOptions folder{.config_name = options_.config_name, .config_json = config, .failed = {}};
   bool there = false;
   const auto failed = [&](Code code, const std::string& why) -> Status {
-    log("model '" + name + "' failed to load" + (models_.serving(name).empty() ? "" : ", what served goes on") + ": " + why);
+    log_error("model '" + name + "' failed to load" + (models_.serving(name).empty() ? "" : ", what served goes on") + ": " + why);
     for (const auto& [version, reason] : folder.failed) models_.set_state(name, version, ModelState::unavailable, reason);
     if (there) models_.set_failed(name, why);
-    return {code, why.starts_with("failed to load") ? why : "failed to load '" + name + "': " + why};
+    const bool whole = why.starts_with("failed to load") || why.starts_with("load failed");
+    return {code, whole ? why : "failed to load '" + name + "', failed to poll from model repository: " + why};
   };
   try {
     const auto found = model_folders(options_.folders);
@@ -120,7 +127,9 @@ Status Repository::load_now(const std::string& name, const std::string& config) 
       return failed(Code::invalid_argument, "it is in several repositories, so in none: " + place->second[0] + ", " + place->second[1] +
                                                 "; remove one of them");
     serving = load_folder(name, place->second[0], defaults_, folder, serving,
-                          [&](std::int64_t version) { models_.set_state(name, version, ModelState::loading); });
+                          [&](std::int64_t version, const std::string& text) {
+                            models_.set_state(name, version, ModelState::loading, text);
+                          });
     Models::Versions versions;
     for (const auto& [number, loaded] : serving) versions[number] = loaded.model;
     models_.publish(name, std::move(versions));
@@ -179,7 +188,7 @@ void Repository::poll() {
   try {
     found = model_folders(options_.folders);
   } catch (const Error& error) {                 // nothing is unloaded because a mount is away
-    return log(error.what());
+    return log_warning(error.what());
   }
   std::map<std::string, Fingerprint> now;
   for (const auto& [name, folders] : found)

@@ -1,8 +1,12 @@
 #include "repository/start.h"
 
+#include <cstdio>
 #include <filesystem>
 
+#include "config/build_options.h"
+#include "config/config_text.h"
 #include "config/configured_model.h"
+#include "observe/log.h"
 #include "repository/repository.h"
 #include "tenfold/error.h"
 #include "tenfold/serving/served_encoder.h"
@@ -27,7 +31,11 @@ StartRow load_file(Models& models, const ModelDefaults& defaults, const std::str
                                                  "plan, an encoder's folder, or --model-repository=DIR");
     std::vector<std::string> lines;
     ModelOptions options = configured_model({}, name, 1, {"", "", path}, defaults, lines);
+    for (const std::string& line : lines) log_info("model '" + name + "': " + line);
     watch_cache(options);
+    const auto progress = [&models, name](const std::string& text) { models.set_state(name, 1, ModelState::loading, text); };
+    progress("");
+    const LoadProgress reported(options.served, progress);
     const auto model = std::make_shared<Model>(std::move(options));
     models.add(model);
     return row_of(*model);
@@ -60,6 +68,23 @@ std::vector<StartRow> load_models(Models& models, const cli::ServeOptions& optio
   for (StartRow& row : repository->start()) rows.push_back(std::move(row));
   repository->watch();
   return rows;
+}
+
+std::string completed_config(const cli::ServeOptions& options) {
+  const std::string& path = options.print_model_config;
+  const ModelDefaults defaults = model_defaults(options);
+  std::vector<std::string> lines;
+  ModelOptions model;
+  if (!fs::is_directory(path) || is_encoder_folder(path)) {
+    model = configured_model({}, name_of(path), 1, {"", "", path}, defaults, lines);
+  } else {
+    const inference::ModelConfig config = folder_config(path, options.repository.config_name);
+    const std::int64_t version = chosen_versions(versions_in(path, lines), config, name_of(path)).back();
+    model = configured_model(config, name_of(path), version, {path, path + "/" + std::to_string(version), ""}, defaults, lines);
+  }
+  if (!model.not_batched.empty()) lines.push_back("requests are not batched: " + model.not_batched);
+  for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
+  return config_text(*model.config);
 }
 
 }  // namespace tenfold::server

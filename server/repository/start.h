@@ -10,4 +10,8 @@ namespace tenfold::server {
 // Loads the repositories' models, or the one of `path` (empty: none). Returns when all are loaded or have failed. Throws Error.
 std::vector<StartRow> load_models(Models& models, const cli::ServeOptions& options, const std::string& path);
 
+// The completed configuration of a model's folder, a model file or an encoder's folder (--print-model-config), as text. Lines of what
+// changes nothing, and of why requests are not batched, go to stderr. Throws Error.
+std::string completed_config(const cli::ServeOptions& options);
+
 }  // namespace tenfold::server

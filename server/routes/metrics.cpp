@@ -1,10 +1,11 @@
-// GET /metrics: Prometheus' text, with Triton's names, units and labels, and what Tenfold adds under `tenfold_`.
+// The text of /metrics: Prometheus' text, with Triton's names, units and labels, and what Tenfold adds under `tenfold_`.
+#include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "observe/metrics_options.h"
 #include "observe/prometheus_text.h"
 #include "routes/metrics_parts.h"
-#include "routes/v2_routes.h"
 
 namespace tenfold::server {
 namespace {
@@ -69,12 +70,11 @@ void add(PrometheusText& text, const std::vector<SampledModel>& models, const Fa
 void add_failures(PrometheusText& text, const std::vector<SampledModel>& models) {
   text.family("nv_inference_request_failure", "counter", "Number of failed inference requests, all batch sizes");
   for (const SampledModel& model : models) {
-    const std::array<std::pair<const char*, std::uint64_t>, 4> reasons = {{{"REJECTED", model.statistics.rejected},
-                                                                           {"CANCELED", model.statistics.cancelled},
-                                                                           {"BACKEND", model.statistics.failed},
-                                                                           {"OTHER", model.refused}}};
-    for (const auto& [reason, count] : reasons)
-      text.sample("nv_inference_request_failure", model.labels + ",reason=\"" + reason + "\"", count);
+    const std::array<std::pair<const char*, std::uint64_t>, 4> reasons = {{{"reason=\"REJECTED\"", model.statistics.rejected},
+                                                                           {"reason=\"CANCELED\"", model.statistics.cancelled},
+                                                                           {"reason=\"BACKEND\"", model.statistics.failed},
+                                                                           {"reason=\"OTHER\"", model.refused}}};
+    for (const auto& [reason, count] : reasons) text.sample("nv_inference_request_failure", model.labels, reason, count);
   }
 }
 
@@ -86,10 +86,42 @@ void add_received(PrometheusText& text, const std::vector<SampledModel>& models)
 
 void add_closed(PrometheusText& text, const std::vector<SampledModel>& models) {
   text.family("tenfold_batch_closed_total", "counter", "Batches by why they took no more requests");
+  std::array<std::string, kBatchClosedReasons> reasons;
+  for (std::size_t i = 0; i < kBatchClosedReasons; ++i)
+    reasons[i] = "reason=\"" + std::string(tenfold::name(static_cast<BatchClosed>(i))) + "\"";
   for (const SampledModel& model : models)
     for (std::size_t i = 0; i < kBatchClosedReasons; ++i)
-      text.sample("tenfold_batch_closed_total",
-                  model.labels + ",reason=\"" + std::string(tenfold::name(static_cast<BatchClosed>(i))) + "\"", model.statistics.closed[i]);
+      text.sample("tenfold_batch_closed_total", model.labels, reasons[i], model.statistics.closed[i]);
+}
+
+void add_fallbacks(PrometheusText& text, const std::vector<SampledModel>& models) {
+  text.family("tenfold_fallback", "counter", "Requests that another engine answered because theirs failed");
+  for (const SampledModel& model : models)
+    for (const FallbackCount& fallback : model.fallbacks)
+      text.sample("tenfold_fallback", model.labels,
+                  "from=\"" + label_value(fallback.from) + "\",to=\"" + label_value(fallback.to) + "\",reason=\"" +
+                      label_value(fallback.reason) + "\"",
+                  fallback.requests);
+}
+
+// Of models whose answers are cached, as Triton has them.
+constexpr Family kCache[] = {
+    {"nv_cache_num_hits_per_model", "counter", "Number of cache hits per model", [](S s) { return s.cache_hit.count; }},
+    {"nv_cache_hit_duration_per_model", "counter", "Total cache hit duration per model, in microseconds",
+     [](S s) { return us(s.cache_hit); }},
+    {"nv_cache_num_misses_per_model", "counter", "Number of cache misses per model", [](S s) { return s.cache_miss.count; }},
+    {"nv_cache_miss_duration_per_model", "counter", "Total cache miss (insert+lookup) duration per model, in microseconds",
+     [](S s) { return us(s.cache_miss); }},
+};
+
+void add_cache(PrometheusText& text, const std::vector<SampledModel>& models) {
+  const auto is_cached = [](const SampledModel& model) { return model.cached; };
+  if (std::none_of(models.begin(), models.end(), is_cached)) return;
+  for (const Family& family : kCache) {
+    text.family(family.name, family.type, family.help);
+    for (const SampledModel& model : models)
+      if (model.cached) text.sample(family.name, model.labels, family.value(model.statistics));
+  }
 }
 
 void add_histograms(PrometheusText& text, const std::vector<SampledModel>& models) {
@@ -102,34 +134,23 @@ void add_histograms(PrometheusText& text, const std::vector<SampledModel>& model
 
 }  // namespace
 
-std::vector<SampledModel> sample_models(const Models& models) {
-  std::vector<SampledModel> sampled;
-  for (const auto& model : models.all()) {
-    const std::uint64_t refused = model->refused();   // first, so that failures never pass what was received
-    sampled.push_back({"model=\"" + label_value(model->name()) + "\",version=\"" + label_value(model->version()) + "\"",
-                       model->queue().statistics(), refused, model});
-  }
-  return sampled;
-}
-
 std::string metrics_text(const std::vector<SampledModel>& models) {
-  PrometheusText text;
+  static std::atomic<std::size_t> last_bytes = 0;  // so that a text is not copied while it grows
+  PrometheusText text(last_bytes + 4096);
   for (const Family& family : kTriton) add(text, models, family);
   add_failures(text, models);
   add_received(text, models);
   add_closed(text, models);
+  add_fallbacks(text, models);
+  add_cache(text, models);
   add_histograms(text, models);
   add(text, models, kMemory);
   if (metrics_options().summaries) add_summaries(text, models);
   if (metrics_options().tei) add_tei_metrics(text, models);
   add_server_metrics(text);
-  return text.take();
-}
-
-HttpResponse metrics(const Models& models) {
-  HttpResponse response{200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, {}};
-  response.body.push_back(body_part(metrics_text(sample_models(models))));
-  return response;
+  std::string taken = text.take();
+  last_bytes = taken.size();
+  return taken;
 }
 
 }  // namespace tenfold::server

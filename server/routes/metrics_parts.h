@@ -14,6 +14,8 @@ struct SampledModel {
   std::string labels;  // of Prometheus, without braces
   QueueStatistics statistics;
   std::uint64_t refused = 0;
+  std::vector<FallbackCount> fallbacks;
+  bool cached = false;                           // whether its answers are
   std::shared_ptr<const Model> model;
 };
 std::vector<SampledModel> sample_models(const Models& models);

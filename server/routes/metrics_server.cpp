@@ -1,5 +1,4 @@
 // Metrics of the server and its machine, which are no model's.
-#include "observe/fallback_counts.h"
 #include "observe/machine_gauges.h"
 #include "observe/metrics_options.h"
 #include "observe/prometheus_text.h"
@@ -56,16 +55,6 @@ void add_requests(PrometheusText& text) {
   text.sample("tenfold_response_unwritten_total", "", request_counts().unwritten.load());
 }
 
-void add_fallbacks(PrometheusText& text) {
-  text.family("tenfold_fallback", "counter", "Requests that another engine answered because theirs failed");
-  const auto label = [](const char* name, const std::string& value) { return std::string(name) + "=\"" + label_value(value) + "\""; };
-  for (const auto& [fallback, count] : fallback_counts().get())
-    text.sample("tenfold_fallback",
-                label("model", fallback.model) + "," + label("version", fallback.version) + "," + label("from", fallback.from) + "," +
-                    label("to", fallback.to) + "," + label("reason", fallback.reason),
-                count);
-}
-
 void add_traces(PrometheusText& text) {
   const TraceCounts counts = tracer().counts();
   text.family("tenfold_trace_exported_total", "counter", "Requests whose spans the collector took");
@@ -89,7 +78,6 @@ void add_server_metrics(PrometheusText& text) {
   }
   add_gpus(text, gauges.gpus);
   add_requests(text);
-  add_fallbacks(text);
   add_traces(text);
   text.family("tenfold_build_info", "gauge", "1; the version is a label");
   text.sample("tenfold_build_info", "version=\"" + label_value(version()) + "\"", std::uint64_t{1});

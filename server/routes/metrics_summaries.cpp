@@ -39,7 +39,7 @@ void add_counter(PrometheusText& text, const std::vector<SampledModel>& models, 
   for (const SampledModel& model : models) text.sample(name, model.labels, value(model));
 }
 
-constexpr double kSeconds = 1e-6;                // of a microsecond
+constexpr double kSeconds = 1e-6;  // of a microsecond
 
 // How many rows batches had: bounds of powers of 2.
 DurationHistogram batch_sizes(const QueueStatistics& statistics) {

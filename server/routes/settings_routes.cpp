@@ -97,7 +97,9 @@ void add_settings_routes(RouteFamily& v2, const std::shared_ptr<Models>& models)
       const std::string model = named(request);
       TraceUpdate update;
       read_members(request.exchange->request(),
-                   [&](std::string name, const dom::element& value) { update[name] = trace_values(name, value); });
+                   [&](const std::string& name, const dom::element& value) {
+                     if (name.starts_with("trace_")) update[name] = trace_values(name, value);
+                   });
       change([&] { tracer().update(model, update); });
       request.exchange->respond(trace_settings(model));
     });
@@ -106,7 +108,9 @@ void add_settings_routes(RouteFamily& v2, const std::shared_ptr<Models>& models)
   v2.add("POST", "/v2/logging", [](const RoutedRequest& request) {
     std::map<std::string, LogValue> update;
     read_members(request.exchange->request(),
-                 [&](const std::string& name, const dom::element& value) { update.insert_or_assign(name, log_value(name, value)); });
+                 [&](const std::string& name, const dom::element& value) {
+                   if (name.starts_with("log_")) update.insert_or_assign(name, log_value(name, value));
+                 });
     change([&] { update_log_settings(update); });
     request.exchange->respond(log_settings_response());
   });

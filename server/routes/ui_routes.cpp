@@ -1,5 +1,4 @@
 // GET /ui: a page that shows the models, and /ui/data, which it reads again and again.
-#include "observe/fallback_counts.h"
 #include "observe/machine_gauges.h"
 #include "observe/page_files.h"
 #include "observe/request_counts.h"
@@ -29,8 +28,10 @@ std::string precision(const Model& model) {
   return build.auto_precision ? "auto" : build.fp16 ? "fp16" : build.bf16 ? "bf16" : build.tf32 ? "tf32" : "fp32";
 }
 
+// With the first and the last bound, below and above which nothing is known.
 std::string quantiles(const DurationHistogram& histogram) {
-  return "{\"p50\":" + number(histogram.quantile_us(0.5)) + ",\"p99\":" + number(histogram.quantile_us(0.99)) + "}";
+  return "{\"p50\":" + number(histogram.quantile_us(0.5)) + ",\"p99\":" + number(histogram.quantile_us(0.99)) +
+         ",\"first\":" + number(histogram.bounds_us.front()) + ",\"last\":" + number(histogram.bounds_us.back()) + "}";
 }
 
 std::string times(const RequestHistograms& histograms) {
@@ -50,8 +51,8 @@ std::string times(const RequestHistograms& histograms) {
 std::string closed(const QueueStatistics& statistics) {
   std::string out;
   for (std::size_t i = 0; i < kBatchClosedReasons; ++i)
-    out += (out.empty() ? "{\"" : ",\"") + std::string(tenfold::name(static_cast<BatchClosed>(i))) + "\":" +
-           std::to_string(statistics.closed[i]);
+    out += (out.empty() ? "{\"" : ",\"") + std::string(tenfold::name(static_cast<BatchClosed>(i))) +
+           "\":" + std::to_string(statistics.closed[i]);
   return out + "}";
 }
 
@@ -64,12 +65,21 @@ std::string errors(const Model& model) {
   return list(out);
 }
 
-std::string fallbacks(const Model& model) {
+std::string fallbacks(const SampledModel& model) {
   std::vector<std::string> out;
-  for (const auto& [fallback, count] : fallback_counts().get())
-    if (fallback.model == model.name() && fallback.version == model.version())
-      out.push_back("{\"from\":" + json_string(fallback.from) + ",\"to\":" + json_string(fallback.to) +
-                    ",\"reason\":" + json_string(fallback.reason) + ",\"count\":" + std::to_string(count) + "}");
+  for (const FallbackCount& fallback : model.fallbacks)
+    out.push_back("{\"from\":" + json_string(fallback.from) + ",\"to\":" + json_string(fallback.to) +
+                  ",\"reason\":" + json_string(fallback.reason) + ",\"count\":" + std::to_string(fallback.requests) + "}");
+  return list(out);
+}
+
+// Versions that do not serve, and why.
+std::string others(const Models& models) {
+  std::vector<std::string> out;
+  for (const IndexRow& row : models.index())
+    if (row.state != ModelState::ready)
+      out.push_back("{\"name\":" + json_string(row.name) + ",\"version\":" + json_string(row.version) +
+                    ",\"state\":" + json_string(name(row.state)) + ",\"reason\":" + json_string(row.reason) + "}");
   return list(out);
 }
 
@@ -90,7 +100,7 @@ std::string model_json(const SampledModel& sampled, bool ready) {
          count("succeeded", s.success.count) + count("refused", sampled.refused) + count("rejected", s.rejected) +
          count("cancelled", s.cancelled) + count("failed", s.failed) + count("inferences", s.inferences) +
          count("executions", s.executions) + count("memory_bytes", static_cast<std::uint64_t>(s.memory_bytes)) +
-         ",\"times_us\":" + times(s.histograms) + ",\"closed\":" + closed(s) + ",\"fallbacks\":" + fallbacks(model) +
+         ",\"times_us\":" + times(s.histograms) + ",\"closed\":" + closed(s) + ",\"fallbacks\":" + fallbacks(sampled) +
          ",\"errors\":" + errors(model) + "}";
 }
 
@@ -115,9 +125,10 @@ HttpResponse ui_data(const Models& models, Clock::time_point started) {
                      ",\"uptime_s\":" + number(std::chrono::duration<double>(Clock::now() - started).count()) +
                      ",\"unassigned\":" + std::to_string(unassigned) + ",\"gpus\":" + list(gpus);
   if (machine.cpu)
-    json += ",\"cpu\":{\"utilization\":" + number(machine.cpu->utilization) + ",\"memory_used\":" +
-            std::to_string(machine.cpu->memory_used) + ",\"memory_total\":" + std::to_string(machine.cpu->memory_total) + "}";
-  HttpResponse response = json_response(json + ",\"models\":" + list(rows) + "}");
+    json += ",\"cpu\":{\"utilization\":" + number(machine.cpu->utilization) +
+            ",\"memory_used\":" + std::to_string(machine.cpu->memory_used) +
+            ",\"memory_total\":" + std::to_string(machine.cpu->memory_total) + "}";
+  HttpResponse response = json_response(json + ",\"others\":" + others(models) + ",\"models\":" + list(rows) + "}");
   response.headers.emplace_back("Cache-Control", "no-store");
   return response;
 }

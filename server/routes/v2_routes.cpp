@@ -45,8 +45,6 @@ void add_v2_routes(Router& router, std::shared_ptr<Models> models) {
   add_settings_routes(v2, models);
   add_model_routes(v2, models, "/v2/models/{model}/versions/{version}");
   add_model_routes(v2, models, "/v2/models/{model}");
-  for (const std::string name : {"repository"})
-    v2.refuse("/v2/" + name, "this server has no /v2/" + name + ": serve the model by Triton and libtriton_tenfold.so");
 }
 
 void add_metrics_routes(Router& router, std::shared_ptr<Models> models) {

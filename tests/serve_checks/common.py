@@ -18,6 +18,10 @@ from onnx import TensorProto as T
 from onnx import helper
 
 
+ENGINE = ''.join(f'parameters {{ key: "tenfold.{key}" value {{ string_value: "{value}" }} }}\n'
+                 for key, value in (('threads', 1), ('precision', 'fp32'), ('tune', 'never')))
+
+
 class Context:
     """Of one check: where programs and files are, whether the short form is asked for."""
 
@@ -30,6 +34,16 @@ class Context:
         return serve_common.Tenfold(self.build / 'cli/tenfold', model, self.folder / f'server-{self.logs}.log', f'--name={name}',
                                     '--device=cpu', '--threads=1', '--precision=fp32', '--tune=never',
                                     f'--plan-cache-dir={self.folder}/plans', *flags)
+
+    def repository_server(self, model, config, *flags, name='m'):
+        """A server of one model of a repository, by its configuration."""
+        folder = self.folder / f'repository-{name}' / name / '1'
+        folder.mkdir(parents=True)
+        model(folder / 'model.onnx')
+        (folder.parent / 'config.pbtxt').write_text('backend: "tenfold"\ninstance_group { count: 1 kind: KIND_CPU }\n' + ENGINE + config)
+        self.logs += 1
+        return serve_common.Tenfold(self.build / 'cli/tenfold', None, self.folder / f'server-{self.logs}.log',
+                                    f'--model-repository={folder.parent.parent}', f'--plan-cache-dir={self.folder}/plans', *flags)
 
     def begin_load(self, server, requests, *, grpc=False, **flags):
         """serve_load as a process; True is a flag without a value. result() waits for it."""

@@ -7,7 +7,7 @@ QUEUE = 32   # which bounds the time that an admitted request waits
 
 
 def check(context):
-    seconds = 3 if context.short else 30
+    seconds = 1.5 if context.short else 30
     rng = np.random.default_rng(8)
     said = []
     with context.server(save_busy(context.folder / 'm.onnx'), '--max-batch=4', f'--max-queue-size={QUEUE}') as server:

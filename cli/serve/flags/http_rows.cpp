@@ -5,6 +5,7 @@ namespace tenfold::cli {
 
 void add_http_rows(Flags& flags, HttpFlags& options) {
   flags.group("Network");
+  add_bool(flags, "allow-http", options.enabled, "whether the port of HTTP is opened (true)");
   flags.add_text("http-address", options.address, "ADDRESS", "where HTTP listens; 0.0.0.0: on all addresses (127.0.0.1)");
   add_number(flags, "http-port", options.port, 0, kMaxPort, "of HTTP; 0: a free one (8000)");
   add_number(flags, "http-thread-count", options.threads, 0, 1024, "threads of the network; 0: as many as processors, 8 at most (0)");

@@ -15,7 +15,10 @@ void add_model_rows(Flags& flags, ModelFlags& options) {
   add_number(flags, "threads", options.threads, 0, kMaxThreads, "of the CPU, for each batch; 0: as many as this process may use (0)");
   add_choice(flags, "tune", options.tune, {"now", "background", "never"},
              "when kernels are timed; default: now, but background where requests choose shapes beside the batch");
-  flags.add_text("plan-cache-dir", options.plan_cache_folder, "DIR", "where plans are kept; default: the user's cache");
+  add_choice(flags, "fallback", options.fallback, {"on", "off"},
+             "whether an untimed engine, then the CPU, answers where a GPU fails; default: on");
+  flags.add_text("plan-cache-dir", options.plan_cache_folder, "DIR",
+                 "where plans and times of kernels are kept; default: the user's cache");
 }
 
 }  // namespace tenfold::cli

@@ -8,7 +8,7 @@
 namespace tenfold::cli {
 
 struct ModelFlags {
-  std::string name, device, precision, tune, plan_cache_folder;   // empty: as the help says
+  std::string name, device, precision, tune, fallback, plan_cache_folder;   // empty: as the help says
   std::int64_t max_batch = -1;                   // -1: chosen
   int instances = 1, threads = 0;
 };
@@ -16,6 +16,7 @@ struct ModelFlags {
 struct RepositoryFlags {
   std::vector<std::string> folders, load;
   std::string mode = "none", config_name;
+  std::int64_t default_max_batch = 4;
   int poll_s = 15, threads = 0, unload_after_s = 0;
   bool strict = true, exit_on_error = true, complete = true;
 };
@@ -25,11 +26,19 @@ struct QueueFlags {
   int size = 1024, delay_us = 0, timeout_us = 0;
 };
 
+struct TextFlags {
+  std::int64_t batch_tokens = 0, max_texts = -1; // 0, -1: as the help says
+  bool truncate = true, token_input = false, dimensions = false;
+  std::string prompt, prompt_name, dtype;
+  int tokenizers = 0;                            // threads
+  std::string model_id;                          // TEI's name for the folder
+};
+
 struct HttpFlags {
   std::string address = "127.0.0.1", metrics_address;   // an empty one: that of HTTP
   int port = 8000, metrics_port = 8002, threads = 0, connections = 10000;
   std::int64_t body_bytes = std::int64_t{64} << 20;
-  bool metrics = true;
+  bool enabled = true, metrics = true;
 };
 
 struct GrpcFlags {
@@ -63,10 +72,13 @@ struct ProcessFlags {
 };
 
 struct ServeOptions {
-  bool help = false, full_help = false;
+  bool help = false, full_help = false, print_config = false;
+  std::string config_file, print_model_config;
+  std::vector<std::string> notes;                // of flags that change nothing
   ModelFlags model;
   RepositoryFlags repository;
   QueueFlags queue;
+  TextFlags text;
   HttpFlags http;
   GrpcFlags grpc;
   MemoryFlags memory;

@@ -17,12 +17,15 @@ void add_bool(Flags& flags, const std::string& name, bool& target, const std::st
 void add_model_rows(Flags& flags, ModelFlags& options);
 void add_repository_rows(Flags& flags, RepositoryFlags& options);
 void add_queue_rows(Flags& flags, QueueFlags& options);
+void add_text_rows(Flags& flags, TextFlags& options);
+void add_tei_rows(Flags& flags, ServeOptions& options);
 void add_http_rows(Flags& flags, HttpFlags& options);
 void add_grpc_rows(Flags& flags, GrpcFlags& options);
 void add_memory_rows(Flags& flags, MemoryFlags& options);
 void add_shutdown_rows(Flags& flags, ShutdownFlags& options);
 void add_observe_rows(Flags& flags, ObserveFlags& options);
 void add_process_rows(Flags& flags, ProcessFlags& options);
+void add_triton_rows(Flags& flags, ServeOptions& options);   // those that change nothing here
 void add_refused_rows(Flags& flags);
 
 }  // namespace tenfold::cli

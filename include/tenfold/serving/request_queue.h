@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,9 @@ class TENFOLD_API RequestQueue {
   // is due, also while all instances are busy. One that runs already is not ended. `priority` is a level, 0: the default one.
   // A level above `priority_levels` is taken as the lowest.
   void submit(std::shared_ptr<ServedRequest> request, std::chrono::microseconds timeout = {}, std::uint32_t priority = 0);
+  // Several requests of one caller, in their order, which are accepted or refused together. They are refused where one alone would be: if
+  // the queue is full when they come.
+  void submit(std::span<const std::shared_ptr<ServedRequest>> requests, std::chrono::microseconds timeout = {});
   // Ends the request if it still waits: RequestOutcome::ended_by is `cancel`. Whether it did.
   bool cancel(const ServedRequest& request) noexcept;
   // The caller has answered a request by itself, out of a cache: it was received at `arrival` and succeeds now. It looked from `start` on.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,13 @@
 #include "tenfold/serving/served_request.h"
 
 namespace tenfold {
+
+// Requests that had their answers from another engine than the model's own.
+struct FallbackCount {
+  std::string from, to;                          // "engine", "direct", "cpu"
+  std::string reason;                            // "unavailable" (when it was loaded), "device_lost", "device_error", "out_of_memory"
+  std::uint64_t requests = 0;
+};
 
 struct ServedModelOptions {
   // How engines are built from a model file. Its device is that of the instance. Empty profiles are made from
@@ -45,13 +53,7 @@ struct ServedModelOptions {
   // requests run if one engine serves all shapes. After a while the GPU is tried again, unless it is lost. false: they fail.
   bool fallback_at_runs = true;
   bool isolate_builds = false;                   // ModelEnginesOptions::isolate_builds
-};
-
-// Requests that had their answers from another engine than the model's own.
-struct FallbackCount {
-  std::string from, to;                          // "engine", "direct", "cpu"
-  std::string reason;                            // "unavailable" (when it was loaded), "device_lost", "device_error", "out_of_memory"
-  std::uint64_t requests = 0;
+  std::function<void(const FallbackCount&)> report_fallback;   // of each run that another engine made; from the thread of the run
 };
 
 // Runs batches on one device, with memory of its own. One thread uses it at a time. It keeps its model alive.

@@ -28,6 +28,8 @@ function scaled(x, units, step) {
   return rounded.format(x) + (units[at] ? ' ' + units[at] : '');
 }
 const time = us => scaled(us, ['µs', 'ms', 's'], 1000);
+// A quantile of a histogram: inside its first bucket, and beyond its last bound, the histogram does not say where.
+const quantile = (t, q) => t[q] <= t.first ? '≤ ' + time(t.first) : t[q] >= t.last ? '≥ ' + time(t.last) : time(t[q]);
 const bytes = n => scaled(n, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 1024);
 const count = n => n < 1e6 ? whole.format(n) : scaled(n, ['', 'K', 'M', 'G', 'T'], 1000);
 const percent = x => (100 * x).toFixed(x < 0.1 ? 1 : 0) + ' %';
@@ -72,14 +74,14 @@ function modelSection(model, before, seconds) {
                   el('span.tag', model.precision), el('span.tag', model.max_batch ? 'batch ' + model.max_batch : 'not batched'));
   const t = model.times_us, none = !model.succeeded;
   const cards = el('div.cards', card(perSecond === null ? '–' : rounded.format(perSecond), 'requests/s'),
-                   card(none ? '–' : time(t.request.p50), 'p50'), card(none ? '–' : time(t.request.p99), 'p99'),
-                   card(count(model.waiting), model.max_waiting ? 'wait, of ' + count(model.max_waiting) : 'wait'),
+                   card(none ? '–' : quantile(t.request, 'p50'), 'p50'), card(none ? '–' : quantile(t.request, 'p99'), 'p99'),
+                   card(count(model.waiting), model.max_waiting ? 'waiting, of ' + count(model.max_waiting) : 'waiting'),
                    card(model.executions ? rounded.format(model.inferences / model.executions) : '–', 'rows a batch'),
                    card(count(model.received), 'requests'), card(model.memory_bytes ? bytes(model.memory_bytes) : '–', 'memory'));
   const rows = [['request', 'request'], ['queue', 'queue'], ['input', 'copy of inputs'], ['infer', 'run'], ['output', 'copy of outputs']];
   const columns = el('div.columns',
     block('Time of a request that succeeded', none ? el('div.dim', 'none yet') :
-          table(['part', '#p50', '#p99'], rows.map(([key, name]) => [name, time(t[key].p50), time(t[key].p99)]))),
+          table(['part', '#p50', '#p99'], rows.map(([key, name]) => [name, quantile(t[key], 'p50'), quantile(t[key], 'p99')]))),
     block('Why batches closed', shares(Object.entries(model.closed))),
     block('How requests ended', shares([['succeeded', model.succeeded], ['cancelled', model.cancelled], ['rejected', model.rejected],
                                         ['under way', Math.max(0, failing - model.cancelled - model.rejected - model.refused - model.failed)],
@@ -97,11 +99,11 @@ function serverCards(data, before, seconds) {
   const cards = [card(count(data.models.length), data.models.length === 1 ? 'model' : 'models')];
   if (before)
     cards.push(card(rounded.format(Math.max(0, sum(data.models, 'received') - sum(before.models, 'received')) / seconds), 'requests/s'));
-  cards.push(card(count(sum(data.models, 'waiting')), 'wait'));
+  cards.push(card(count(sum(data.models, 'waiting')), 'waiting'));
   cards.push(card(count(sum(data.models, 'received') - sum(data.models, 'succeeded') + data.unassigned), 'did not succeed'));
   if (data.cpu) {
     cards.push(card(percent(data.cpu.utilization), 'CPU'));
-    cards.push(card(bytes(data.cpu.memory_used), 'of ' + bytes(data.cpu.memory_total)));
+    cards.push(card(bytes(data.cpu.memory_used), 'memory, of ' + bytes(data.cpu.memory_total)));
   }
   for (const gpu of data.gpus) {
     const parts = [];
@@ -120,7 +122,9 @@ function draw(data, now) {
   const before = new Map((last ? last.models : []).map(m => [m.name + '\n' + m.version, m]));
   $('about').textContent = `${data.version}, ${data.ready ? 'ready' : 'not ready'}, up for ${age(data.uptime_s)}`;
   $('cards').replaceChildren(...serverCards(data, last, seconds));
-  $('models').replaceChildren(...data.models.map(m => modelSection(m, before.get(m.name + '\n' + m.version), seconds)));
+  const others = data.others.length ? [el('section', block('Versions that do not serve', table(['model', 'version', 'state', 'reason'],
+      data.others.map(o => [o.name, o.version, o.state.toLowerCase() || 'not loaded', o.reason]))))] : [];
+  $('models').replaceChildren(...others, ...data.models.map(m => modelSection(m, before.get(m.name + '\n' + m.version), seconds)));
   last = data, lastAt = now;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/types/element.h"
 #include "ops/interpret.h"
+#include "passes/match.h"
 
 namespace tenfold::passes {
 namespace {
@@ -74,7 +75,9 @@ std::optional<double> PaddedChannels::held_by_result(const Node& n, double fille
       if (v->dims()[1] != n.out()->dims()[1] || v->rank() != n.out()->rank()) return std::nullopt;
       operands.emplace_back(one_element(v->dtype(), v->rank(), it->second.value)), padded = true;
     } else if (v->is_constant() && v->constant->tensor.size() == 1 && v->rank() <= n.out()->rank()) {
-      operands.emplace_back(v->constant->tensor);
+      const Tensor* const number = look(v);
+      if (!number) return std::nullopt;
+      operands.emplace_back(*number);
     } else if (is_by_channel(*v, *n.out())) {
       operands.emplace_back(one_element(v->dtype(), v->rank(), filler));
     } else {
@@ -121,17 +124,17 @@ std::size_t PaddedChannels::set_of(std::size_t i) const {
 // Sets that a convolution reads, or whose tensors are large; of 16 bytes for each element of an image, and no more than half as many
 // channels again.
 void PaddedChannels::choose() {
-  std::map<std::size_t, std::int64_t> wanted, bytes;
+  std::map<std::size_t, std::int64_t> wanted, pieces;
   for (const auto& [v, held] : held_) {
     const std::size_t set = set_of(held.set);
-    const bool read = std::any_of(v->users.begin(), v->users.end(), [v = v](const Node* n) { return is_narrow_product(*n) && n->in(0) == v; });
+    const bool read = std::any_of(v->users.begin(), v->users.end(),
+                                  [v = v](const Node* n) { return is_narrow_product(*n) && n->in(0) == v; });
     const ir::Dim elements = ir::product(std::span(v->dims()).subspan(1));
     if (read || (elements.is_constant() && elements.constant() >= kManyElements)) wanted[set] = *channels_of(*v);
-    const bool narrow = bits(v->dtype()) == 8;
-    bytes[set] = std::max<std::int64_t>(bytes[set], narrow ? 16 : 8);
+    pieces[set] = std::max<std::int64_t>(pieces[set], bits(v->dtype()) == 8 ? 16 : 8);
   }
   for (const auto& [set, channels] : wanted) {
-    const std::int64_t more = round_up_to(channels, bytes[set]);
+    const std::int64_t more = round_up_to(channels, pieces[set]);
     if (more != channels && 2 * more <= 3 * channels) channels_[set] = more;
   }
 }

@@ -58,10 +58,14 @@ class RandomNetwork {
     line(filters, cat(back ? "ConvTranspose(" : "Conv(", x.name, ", ", w, bias, ") pads=[", pads, "]"));
   }
   std::string by_channel(std::int64_t channels) { return weight(cat(channels, extents(1))); }
+  void norm(const Value& x) {
+    const std::string scale = weight(cat(x.channels)), bias = weight(cat(x.channels));
+    line(x.channels, cat("InstanceNormalization(", x.name, ", ", scale, ", ", bias, ")"));
+  }
   void add() {
     const Value x = any();
     switch (random_() % 11) {
-      case 0: return line(x.channels, cat("InstanceNormalization(", x.name, ", ", weight(cat(x.channels)), ", ", weight(cat(x.channels)), ")"));
+      case 0: return norm(x);
       case 1: return line(x.channels, cat("PRelu(", x.name, ", ", by_channel(x.channels), ")"));
       case 2: return line(x.channels, cat("Sigmoid(", x.name, ")"));
       case 3: return line(x.channels, cat("Mul(", x.name, ", ", by_channel(x.channels), ")"));
@@ -100,8 +104,10 @@ TEST(PadChannels, LeaveTheResultsOfRandomNetworks) {
     bool other = false;
     run(graph, {find_pass("pad_channels")}, {.changed = [&](std::string_view, const ir::Graph&) { other = true; }});
     changed += other;
-    for (const auto& n : graph.nodes())
-      filled += is_narrow_product(*n) && n->in(0)->producer && is_narrow_product(*n->in(0)->producer) && n->in(0)->dims()[1].constant() % 8 == 0;
+    for (const auto& n : graph.nodes()) {
+      const bool product = is_narrow_product(*n) && n->in(0)->producer;
+      filled += product && is_narrow_product(*n->in(0)->producer) && n->in(0)->dims()[1].constant() % 8 == 0;
+    }
     const std::vector<Tensor> found = results_of(graph);
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {

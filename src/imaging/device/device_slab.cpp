@@ -13,31 +13,35 @@ constexpr std::int64_t kPlanesOfMemory = 8;   // a source in memory is sent so m
 
 }  // namespace
 
-DeviceSlab::DeviceSlab(DeviceWork& work, const SlidingWindow& windows, ImageSource& source, std::int64_t planes,
-                       void* stream, Parallel& pool)
+DeviceSlab::DeviceSlab(DeviceWork& work, const SlidingWindow& windows, ImageSource& source, const Batches& batches,
+                       Range rows, void* stream, Parallel& pool)
     : work_(work),
       windows_(windows::WindowAccess::of(windows)),
       source_(source),
       stream_(stream),
       pool_(pool),
+      batches_(batches),
+      rows_(rows),
       shape_(source.shape()),
+      grid_(source.gpu_memory() != nullptr ? windows_.grid : batches.grid()),
       chunk_(source.memory() != nullptr || source.gpu_memory() != nullptr ? kPlanesOfMemory : source.chunk()) {
   require(chunk_ > 0, ErrorKind::invalid_argument, "the source says that it stores ", chunk_,
           " planes together: expected at least 1");
   require(windows_.cutter.window_elements() <= kMaxVoxels, ErrorKind::unsupported, "windows of ",
           windows_.cutter.window_elements(), " voxels: it has kernels for ", kMaxVoxels);
-  capacity_ = std::min(windows_.grid[0].image, planes + chunk_ - 1);
+  capacity_ = std::min(grid_[0].image, batches.max_planes() + chunk_ - 1);
+  first_ = batches.total() > 0 ? batches.planes(0, 1).begin / chunk_ * chunk_ : 0;
   std::int64_t section = 1;
-  for (std::size_t a = 1; a < windows_.grid.size(); ++a) section *= windows_.grid[a].image;
+  for (std::size_t a = 1; a < grid_.size(); ++a) section *= grid_[a].image;
   section_bytes_ = byte_size(source.dtype(), section);
   if (source.gpu_memory() != nullptr) {
-    capacity_ = windows_.grid[0].image;   // windows are cut where it lies
+    capacity_ = grid_[0].image;   // windows are cut where it lies
   } else {
     ring_ = work.allocate(shape_[1] * capacity_ * section_bytes_);
     pieces_ = std::make_unique<PinnedPieces>(work, kPieceBytes, 4);
   }
   std::vector<int> maps;
-  const std::array<windows::Axis, 4> axes = four_axes(windows_.grid);
+  const std::array<windows::Axis, 4> axes = four_axes(grid_);
   for (std::size_t a = 0; a < 4; ++a) {
     map_at_[a] = static_cast<std::int64_t>(maps.size());
     for (const std::int64_t at : windows::padding_map(axes[a], windows_.padding)) maps.push_back(static_cast<int>(at));
@@ -67,27 +71,36 @@ void DeviceSlab::send(std::int64_t channel, std::int64_t begin, std::int64_t end
 }
 
 void DeviceSlab::read(std::int64_t begin, std::int64_t end) {
-  const std::byte* from = static_cast<const std::byte*>(source_.memory());
-  std::int64_t channel_planes = windows_.grid[0].image;
-  if (from != nullptr) {
-    from += (image_ * shape_[1] * channel_planes + begin) * section_bytes_;
-  } else {
-    const bool line = windows_.image.size() == 1;   // whose axis is no axis of planes
+  const std::size_t row = windows_.image.size() == 1 ? 0 : 1;   // an image of one axis has no axis of planes
+  const std::int64_t all_rows = windows_.image[row], planes = windows_.grid[0].image;
+  const auto* const from = static_cast<const std::byte*>(source_.memory());
+  if (from == nullptr) {
     Shape at(windows_.image.size()), extent = windows_.image;
-    if (!line) at[0] = begin, extent[0] = end - begin;
+    if (row != 0) at[0] = begin, extent[0] = end - begin;
+    at[row] = rows_.begin, extent[row] = rows_.count();
     group_.resize(static_cast<std::size_t>(shape_[1] * (end - begin) * section_bytes_));
     source_.read(image_, at, extent, group_.data());
-    from = group_.data(), channel_planes = end - begin;
+    for (std::int64_t c = 0; c < shape_[1]; ++c)
+      send(c, begin, end, group_.data() + c * (end - begin) * section_bytes_);
+    return;
   }
-  for (std::int64_t c = 0; c < shape_[1]; ++c) send(c, begin, end, from + c * channel_planes * section_bytes_);
+  const std::int64_t row_bytes = section_bytes_ / rows_.count();
+  for (std::int64_t c = 0; c < shape_[1]; ++c) {
+    const auto plane = [&](std::int64_t z) {
+      return from + (((image_ * shape_[1] + c) * planes + z) * all_rows + rows_.begin) * row_bytes;
+    };
+    if (rows_.count() == all_rows) send(c, begin, end, plane(begin));
+    else
+      for (std::int64_t z = begin; z < end; ++z) send(c, z, z + 1, plane(z));
+  }
 }
 
 bool DeviceSlab::need(std::int64_t image, std::int64_t begin, std::int64_t end) {
-  if (image != image_) image_ = image, end_ = 0;
-  if (!ring_) return false;
+  if (image != image_) image_ = image, end_ = first_;
+  if (in_place()) return false;
   const bool news = end_ < end;
   while (end_ < end) {
-    const std::int64_t next = std::min(windows_.grid[0].image, (end_ / chunk_ + 1) * chunk_);
+    const std::int64_t next = std::min(grid_[0].image, (end_ / chunk_ + 1) * chunk_);
     check(next - begin <= capacity_, "the ring of planes is too small");
     read(end_, next);
     end_ = next;
@@ -95,10 +108,10 @@ bool DeviceSlab::need(std::int64_t image, std::int64_t begin, std::int64_t end) 
   return news;
 }
 
-void DeviceSlab::cut(const WindowKernels& kernels, std::int64_t first, std::int64_t count, DType dtype, void* to,
-                     void* stream) {
-  const std::array<windows::Axis, 4> axes = four_axes(windows_.grid);
-  const std::size_t lifted = 4 - windows_.grid.size();
+void DeviceSlab::cut(const WindowKernels& kernels, std::int64_t first, std::int64_t count,
+                     const DevicePredictor::Input& input, void* to, void* stream) {
+  const std::array<windows::Axis, 4> axes = four_axes(grid_);
+  const std::size_t lifted = 4 - grid_.size();
   CutArgs args{};
   std::int64_t voxels = 1;
   for (std::size_t a = 0; a < 4; ++a) {
@@ -106,16 +119,19 @@ void DeviceSlab::cut(const WindowKernels& kernels, std::int64_t first, std::int6
     args.roi[a] = static_cast<int>(axes[a].roi), args.extent[a] = static_cast<int>(axes[a].image);
     voxels *= axes[a].roi;
   }
+  four_strides(input.strides, grid_.size(), args.stride);
   args.image = ring_ ? ring_.get()
                      : static_cast<const std::byte*>(source_.gpu_memory()) +
                            image_ * shape_[1] * capacity_ * section_bytes_;
   args.windows = to, args.planes = static_cast<int>(capacity_);
   args.channels = static_cast<int>(shape_[1]), args.constant = static_cast<float>(windows_.cval);
-  args.from = window_type(source_.dtype()), args.to = window_type(dtype);
+  args.from = window_type(source_.dtype()), args.to = window_type(input.dtype);
   for (std::int64_t w = 0; w < count; ++w) {
-    const std::vector<std::size_t> at = windows::indices(windows_.grid, first + w);
+    const std::int64_t number =
+        in_place() ? batches_.number(first + w) % windows::count(grid_) : (first + w) % batches_.per_image();
+    const std::vector<std::size_t> at = windows::indices(grid_, number);
     for (std::size_t a = 0; a < at.size(); ++a)
-      args.starts[w][a == 0 ? 0 : a + lifted] = static_cast<int>(windows_.grid[a].starts[at[a]]);
+      args.starts[w][a == 0 ? 0 : a + lifted] = static_cast<int>(grid_[a].starts[at[a]]);
   }
   work_.launch(kernels.cut.get(), {blocks_of(voxels), shape_[1], count}, kThreads, &args, stream);
 }

@@ -18,23 +18,26 @@ std::int64_t section_of(const std::vector<windows::OutputAxis>& axes) {
 
 }  // namespace
 
-DeviceSums::DeviceSums(DeviceWork& work, const WindowKernels& kernels, std::vector<windows::OutputAxis> axes,
-                       std::int64_t channels, DType dtype, const std::vector<float>& weights,
-                       const windows::Finish& how, void* stream,
-                       Parallel& pool)
+DeviceSums::DeviceSums(DeviceWork& work, const WindowKernels& kernels, OutputPart part,
+                       const DevicePredictor::Output& output, const std::vector<float>& weights,
+                       const windows::Finish& how, void* stream, Parallel& pool)
     : work_(work),
       kernels_(kernels),
-      axes_(std::move(axes)),
+      part_(std::move(part)),
+      strides_(output.strides),
+      axes_(part_.axes),
       four_(four_axes(axes_)),
-      channels_(channels),
+      channels_(output.window[0]),
       section_(section_of(axes_)),
-      dtype_(dtype),
+      dtype_(output.dtype),
       how_(how),
       stream_(stream),
       pool_(pool) {
   for (std::size_t a = 1; a < axes_.size(); ++a) crop_section_ *= axes_[a].crop_end - axes_[a].crop_begin;
+  for (std::size_t a = 1 - lifted(); a < part_.whole.size(); ++a) whole_section_ *= part_.whole[a];
   require(crop_section_ <= kMaxVoxels && roi_voxels() <= kMaxVoxels, ErrorKind::unsupported, "planes of ", crop_section_,
           " voxels and windows of ", roi_voxels(), ": it has kernels for ", kMaxVoxels);
+  done_ = axes_[0].starts[0];   // where a part begins
   const std::int64_t planes = axes_[0].roi, sum_bytes = channels_ * planes * section_ * std::int64_t{sizeof(float)};
   sums_ = work.allocate(sum_bytes);
   work.fill(sums_.get(), 0, sum_bytes, stream_);
@@ -89,6 +92,7 @@ void DeviceSums::launch_add(float* sums, const void* values, std::int64_t channe
     const Box inside = box(3, index);
     args.starts[w] = static_cast<int>(four_[3].starts[index]), args.begins[w] = inside.begin, args.ends[w] = inside.end;
   }
+  four_strides(strides_, axes_.size(), args.stride);
   args.first = args.starts[0], args.span = args.starts[count - 1] + args.roi[3] - args.first;
   args.planes = args.roi[0], args.channels = static_cast<int>(channels), args.windows = static_cast<int>(count);
   args.type = window_type(dtype_);
@@ -118,12 +122,11 @@ void DeviceSums::add(const void* values, std::span<const std::size_t> at, std::i
   launch_add(static_cast<float*>(sums_.get()), values, channels_, four, count, false);
 }
 
-void DeviceSums::open(std::shared_ptr<ImageSink> sink, std::int64_t images, std::size_t rank) {
+void DeviceSums::open(std::shared_ptr<ImageSink> sink, std::int64_t images, bool opened) {
   sink_ = std::move(sink);
   image_ = {images, how_.channels(channels_)};
-  for (std::size_t a = axes_.size() - rank; a < axes_.size(); ++a)
-    image_.push_back(axes_[a].crop_end - axes_[a].crop_begin);
-  sink_->open(how_.dtype(channels_), image_);
+  image_.insert(image_.end(), part_.whole.begin(), part_.whole.end());
+  if (!opened) sink_->open(how_.dtype(channels_), image_);
 }
 
 void DeviceSums::clear(std::int64_t begin, std::int64_t end) {
@@ -138,11 +141,12 @@ void DeviceSums::clear(std::int64_t begin, std::int64_t end) {
 }
 
 // Planes [first, first + count) of the image, the first of them at `to`.
-void DeviceSums::finish(void* to, std::int64_t channel_stride, std::int64_t first, std::int64_t count) {
+void DeviceSums::finish(void* to, std::int64_t channel_stride, std::int64_t plane_stride, std::int64_t first,
+                        std::int64_t count) {
   FinishArgs args{};
   args.sums = static_cast<const float*>(sums_.get()), args.divisors = static_cast<const float*>(divisors_.get());
   args.starts = static_cast<const int*>(starts_.get()), args.not_positive = static_cast<unsigned*>(not_positive_.get());
-  args.to = to, args.channel_stride = channel_stride;
+  args.to = to, args.channel_stride = channel_stride, args.plane_stride = plane_stride;
   for (std::size_t a = 0; a < 4; ++a) {
     args.padded[a] = static_cast<int>(four_[a].padded), args.crop_begin[a] = static_cast<int>(four_[a].crop_begin);
     args.crop[a] = static_cast<int>(four_[a].crop_end - four_[a].crop_begin);
@@ -161,29 +165,36 @@ void DeviceSums::finish(void* to, std::int64_t channel_stride, std::int64_t firs
   work_.launch(kernels_.finish.get(), {blocks_of(count * crop_section_), 1, 1}, kThreads, &args, stream_);
 }
 
+// Where the part's plane begins in the whole result, in elements.
+std::int64_t DeviceSums::place(std::int64_t image, std::int64_t channel, std::int64_t plane) const {
+  const std::size_t row = 1 - lifted();
+  const std::int64_t first = lifted() != 0 ? 0 : part_.begin[0], row_voxels = whole_section_ / part_.whole[row];
+  const std::int64_t before = (image * image_[1] + channel) * whole_planes() + first + plane;
+  return before * whole_section_ + part_.begin[row] * row_voxels;
+}
+
 void DeviceSums::deliver(std::int64_t image, std::int64_t first, std::int64_t count, const std::byte* from) const {
   const DType dtype = how_.dtype(channels_);
-  const std::int64_t planes = axes_[0].crop_end - axes_[0].crop_begin, channels = image_[1];
   const std::int64_t plane = byte_size(dtype, crop_section_);
   if (void* const memory = sink_->memory()) {
-    for (std::int64_t c = 0; c < channels; ++c)
-      copy_in_parts(pool_, static_cast<std::byte*>(memory) + ((image * channels + c) * planes + first) * plane,
-                    from + c * count * plane, count * plane);
+    const bool whole = crop_section_ == whole_section_;
+    for (std::int64_t c = 0; c < image_[1]; ++c)
+      for (std::int64_t z = 0; z < count; z += whole ? count : 1)
+        copy_in_parts(pool_, static_cast<std::byte*>(memory) + byte_size(dtype, place(image, c, first + z)),
+                      from + (c * count + z) * plane, (whole ? count : 1) * plane);
     return;
   }
-  Shape begin(image_.size() - 2), extent(image_.begin() + 2, image_.end());
-  if (begin.size() == axes_.size()) begin[0] = first, extent[0] = count;   // else it is a line
+  Shape begin = part_.begin, extent = part_.extent;
+  if (lifted() == 0) begin[0] += first, extent[0] = count;   // else it is a line
   sink_->write(image, begin, extent, from);
 }
 
 // Planes [first, last) of an image, where they are to stay.
 void DeviceSums::finish_in_place(void* memory, std::int64_t image, std::int64_t first, std::int64_t last) {
-  const std::int64_t planes = axes_[0].crop_end - axes_[0].crop_begin, at_once = kMaxVoxels / crop_section_;
-  for (; first < last; first += at_once) {
-    const std::int64_t at = (image * image_[1] * planes + first) * crop_section_;
-    finish(static_cast<std::byte*>(memory) + byte_size(how_.dtype(channels_), at), planes * crop_section_, first,
-           std::min(at_once, last - first));
-  }
+  const std::int64_t at_once = kMaxVoxels / crop_section_;
+  for (; first < last; first += at_once)
+    finish(static_cast<std::byte*>(memory) + byte_size(how_.dtype(channels_), place(image, 0, first)),
+           whole_planes() * whole_section_, whole_section_, first, std::min(at_once, last - first));
 }
 
 // The same by way of the outbox.
@@ -191,7 +202,7 @@ void DeviceSums::send(Outbox& outbox, std::int64_t image, std::int64_t first, st
   const std::int64_t at_once = std::max<std::int64_t>(1, outbox.bytes() / plane_bytes());
   for (std::int64_t at = first; at < last; at += at_once) {
     const std::int64_t count = std::min(at_once, last - at);
-    finish(outbox.begin(), count * crop_section_, at, count);
+    finish(outbox.begin(), count * crop_section_, crop_section_, at, count);
     outbox.end(count * plane_bytes(), stream_,
                [this, image, at, count](const std::byte* from) { deliver(image, at, count, from); });
   }
@@ -202,10 +213,11 @@ void DeviceSums::flush(Outbox& outbox, std::int64_t image, std::int64_t end) {
   const std::int64_t first = std::clamp(done_, axis.crop_begin, axis.crop_end) - axis.crop_begin,
                      last = std::clamp(end, axis.crop_begin, axis.crop_end) - axis.crop_begin;
   void* const memory = sink_->gpu_memory();
-  if (memory == nullptr) send(outbox, image, first, last);
-  else finish_in_place(memory, image, first, last);
+  const bool some = crop_section_ > 0;   // an output may have no row in a band
+  if (some && memory == nullptr) send(outbox, image, first, last);
+  if (some && memory != nullptr) finish_in_place(memory, image, first, last);
   clear(done_, end);
-  done_ = end == axis.padded ? 0 : end;
+  done_ = end == axis.padded ? axis.starts[0] : end;
 }
 
 void DeviceSums::check_divisors() {

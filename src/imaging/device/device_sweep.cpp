@@ -17,43 +17,41 @@ namespace {
 // Batches that the host is ahead of the GPU: so many that it does not wait while planes of the next ones are copied.
 constexpr std::size_t kAhead = 32;
 
-std::vector<windows::OutputAxis> output_axes(const windows::Grid& grid, const Shape& window) {
-  const std::size_t lifted = grid.size() + 1 - window.size();   // `window` has channels in front
-  std::vector<windows::OutputAxis> axes;
-  for (std::size_t a = 0; a < grid.size(); ++a)
-    axes.push_back(windows::output_axis(grid[a], a < lifted ? 1 : window[1 + a - lifted]));
-  return axes;
-}
-
 }  // namespace
 
-bool sweeps_on_device(DType images, const DevicePredictor& predictor) {
-  return has_window_type(images) && has_window_type(predictor.dtype()) &&
-         std::all_of(predictor.outputs().begin(), predictor.outputs().end(),
-                     [](const DevicePredictor::Output& output) { return has_window_type(output.dtype); });
+bool sweeps_on_device(DType images, const DevicePredictor& predictor, std::string& why) {
+  const auto knows = [&](DType dtype, const char* what) {
+    if (has_window_type(dtype)) return true;
+    why = cat("it has no kernels for ", what, " of ", name(dtype));
+    return false;
+  };
+  bool all = knows(images, "images");
+  for (const DevicePredictor::Input& input : predictor.inputs()) all = all && knows(input.dtype, "windows");
+  for (const DevicePredictor::Output& output : predictor.outputs()) all = all && knows(output.dtype, "results");
+  return all;
 }
 
 struct DeviceSweep::Impl {
-  Impl(DeviceWork& work_, const SlidingWindow& windows_, ImageSource& source_, DevicePredictor& predictor_,
-       const SweepOptions& options_)
-      : work(work_),
-        windows(windows_),
-        own(windows::WindowAccess::of(windows_)),
-        predictor(predictor_),
-        options(options_),
-        images(source_.shape()[0]),
+  Impl(const DeviceSweep& sweep, const Part& part_)
+      : work(sweep.work_),
+        windows(sweep.windows_),
+        own(windows::WindowAccess::of(windows)),
+        predictor(sweep.predictor_),
+        options(sweep.options_),
+        images(sweep.source_.shape()[0]),
         outputs(own, images, options.stitch),
-        batches(own.grid, whole_part(own.grid, outputs), images, predictor.batch(), false),
+        part(part_),
+        batches(own.grid, part, images, predictor.batch(), false),
         kernels(work),
         copies(work.make_stream()),
         computing(work.make_stream()),
-        pool(windows::make_parallel(options.stitch.threads, element_count(source_.shape()))),
-        slab(work, windows, source_, batches.max_planes(), copies.get(), *pool),
+        pool(windows::make_parallel(options.stitch.threads, element_count(sweep.source_.shape()))),
+        slab(work, windows, sweep.source_, batches, image_rows(own.grid, part), copies.get(), *pool),
         copied(work.make_event()),
         cut(work.make_event()) {
     // A batch that is not full is computed whole: zeros are what an index of a network bears.
-    const std::int64_t bytes = byte_size(predictor.dtype(), own.cutter.window_elements() * slab.channels());
-    work.fill(predictor.windows(), 0, predictor.batch() * bytes, computing.get());
+    for (const DevicePredictor::Input& input : predictor.inputs())
+      work.fill(input.memory, 0, input.windows * window_bytes(input), computing.get());
     make_sums();
     for (std::size_t i = 0; i < kAhead; ++i) ends.push_back(work.make_event());
   }
@@ -62,12 +60,16 @@ struct DeviceSweep::Impl {
 
   void drain() noexcept;
   void make_sums();
-  void run(const MakeSink& make_sink);
+  // `done` windows of `total` were computed for parts before.
+  void run(const std::vector<std::shared_ptr<ImageSink>>& sinks, bool opened, std::int64_t done, std::int64_t total);
+  std::int64_t window_bytes(const DevicePredictor::Input& input) const {
+    return byte_size(input.dtype, own.cutter.window_elements()) * slab.channels();
+  }
   void enqueue(std::int64_t first, std::int64_t count);
   void add(std::int64_t first, std::int64_t count);
-  void report(std::int64_t done) const {
-    require(!options.progress || options.progress(done, batches.total()), ErrorKind::cancelled,
-            "the caller stopped the sweep after ", done, " of ", batches.total(), " windows");
+  void report(std::int64_t done, std::int64_t total) const {
+    require(!options.progress || options.progress(done, total), ErrorKind::cancelled,
+            "the caller stopped the sweep after ", done, " of ", total, " windows");
   }
 
   DeviceWork& work;
@@ -77,6 +79,7 @@ struct DeviceSweep::Impl {
   const SweepOptions& options;
   std::int64_t images;
   OutputOptions outputs;
+  Part part;
   Batches batches;
   WindowKernels kernels;
   std::shared_ptr<void> copies, computing;
@@ -103,9 +106,9 @@ void DeviceSweep::Impl::make_sums() {
   for (const DevicePredictor::Output& output : predictor.outputs()) {
     const Shape window(output.window.begin() + 1, output.window.end());
     if (!weights.empty() && window != own.roi) weights = windows::resize_weights(weights, roi, window), roi = window;
-    sums.push_back(std::make_unique<DeviceSums>(work, kernels, output_axes(own.grid, output.window), output.window[0],
-                                                output.dtype, window == own.roi ? own.weights : weights,
-                                                outputs.how, computing.get(), *pool));
+    sums.push_back(std::make_unique<DeviceSums>(work, kernels, output_part(own.grid, outputs, output.window, part),
+                                                output, window == own.roi ? own.weights : weights, outputs.how,
+                                                computing.get(), *pool));
     largest = std::max(largest, sums.back()->plane_bytes());
   }
   outbox = std::make_unique<Outbox>(work, std::max(largest, kPieceBytes));
@@ -114,15 +117,16 @@ void DeviceSweep::Impl::make_sums() {
 // Windows that follow each other on the last axis are added at once.
 void DeviceSweep::Impl::add(std::int64_t first, std::int64_t count) {
   const std::int64_t image = first / batches.per_image();
-  const auto rows = static_cast<std::int64_t>(own.grid[0].starts.size()), group = batches.per_image() / rows;
-  const std::int64_t line = std::min<std::int64_t>(static_cast<std::int64_t>(own.grid.back().starts.size()), group);
+  const windows::Grid& grid = batches.grid();
+  const auto rows = static_cast<std::int64_t>(grid[0].starts.size()), group = batches.per_image() / rows;
+  const std::int64_t line = std::min<std::int64_t>(static_cast<std::int64_t>(grid.back().starts.size()), group);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const DevicePredictor::Output& output = predictor.outputs()[i];
     const std::int64_t bytes = byte_size(output.dtype, element_count(output.window));
     for (std::int64_t w = 0; w < count;) {
       const std::int64_t window = (first + w) % batches.per_image(), row = window / group;
       const std::int64_t some = std::min({count - w, line - window % line, sums[i]->max_windows()});
-      sums[i]->add(static_cast<const std::byte*>(output.memory) + w * bytes, windows::indices(own.grid, window), some);
+      sums[i]->add(static_cast<const std::byte*>(output.memory) + w * bytes, windows::indices(grid, window), some);
       w += some;
       if ((window + some) % group != 0) continue;
       const windows::OutputAxis& axis = sums[i]->axes()[0];
@@ -137,24 +141,25 @@ void DeviceSweep::Impl::enqueue(std::int64_t first, std::int64_t count) {
   work.follow(copies.get(), cut.get());   // whose planes may be written over
   if (slab.need(first / batches.per_image(), planes.begin, planes.end)) work.record(copied.get(), copies.get());
   work.follow(stream, copied.get());
-  const std::int64_t window_bytes = byte_size(predictor.dtype(), own.cutter.window_elements()) * slab.channels();
-  for (std::int64_t w = 0; w < count; w += kWindowsOfACut)
-    slab.cut(kernels, (first + w) % batches.per_image(), std::min<std::int64_t>(count - w, kWindowsOfACut),
-             predictor.dtype(), static_cast<std::byte*>(predictor.windows()) + w * window_bytes, stream);
+  for (const DevicePredictor::Input& input : predictor.inputs())
+    for (std::int64_t w = 0; w < count; w += kWindowsOfACut)
+      slab.cut(kernels, first + w, std::min<std::int64_t>(count - w, kWindowsOfACut), input,
+               static_cast<std::byte*>(input.memory) + w * window_bytes(input), stream);
   work.record(cut.get(), stream);
   predictor.enqueue(stream);
   add(first, count);
 }
 
-void DeviceSweep::Impl::run(const MakeSink& make_sink) {
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i]->open(make_sink(i), images, own.image.size());
+void DeviceSweep::Impl::run(const std::vector<std::shared_ptr<ImageSink>>& sinks, bool opened, std::int64_t done,
+                            std::int64_t total) {
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i]->open(sinks[i], images, opened);
   std::deque<std::int64_t> under_way;   // windows up to the end of each batch
   std::size_t at = 0;
   for (std::int64_t first = 0; first < batches.total();) {
     throw_if_cancelled();
     if (under_way.size() == kAhead) {
       work.wait(ends[at].get());
-      report(under_way.front());
+      report(done + under_way.front(), total);
       under_way.pop_front();
     }
     const std::int64_t count = batches.count(first);
@@ -167,13 +172,38 @@ void DeviceSweep::Impl::run(const MakeSink& make_sink) {
   predictor.finish();
   outbox->finish();
   for (const std::unique_ptr<DeviceSums>& one : sums) one->check_divisors();
-  report(batches.total());
+  report(done + batches.total(), total);
 }
 
 DeviceSweep::DeviceSweep(DeviceWork& work, const SlidingWindow& windows, ImageSource& source,
-                         DevicePredictor& predictor, const SweepOptions& options)
-    : impl_(std::make_unique<Impl>(work, windows, source, predictor, options)) {}
+                         DevicePredictor& predictor, std::vector<Part> parts, const SweepOptions& options)
+    : work_(work),
+      windows_(windows),
+      source_(source),
+      predictor_(predictor),
+      parts_(std::move(parts)),
+      options_(options) {
+  for (std::size_t i = parts_.size(); i-- > 0;) impl_.reset(), impl_ = begin(parts_[i]);   // the first one stays
+}
 DeviceSweep::~DeviceSweep() = default;
-void DeviceSweep::run(const MakeSink& sinks) { impl_->run(sinks); }
+
+std::unique_ptr<DeviceSweep::Impl> DeviceSweep::begin(const Part& part) const {
+  return std::make_unique<Impl>(*this, part);
+}
+
+void DeviceSweep::run(const MakeSink& make_sink) {
+  std::vector<std::shared_ptr<ImageSink>> sinks;
+  for (std::size_t i = 0; i < predictor_.outputs().size(); ++i) sinks.push_back(make_sink(i));
+  std::int64_t done = 0, total = 0;
+  const auto windows_of = [&](const Part& part) {
+    return Batches(windows::WindowAccess::of(windows_).grid, part, source_.shape()[0], 1, false).total();
+  };
+  for (const Part& part : parts_) total += windows_of(part);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (i > 0) impl_.reset(), impl_ = begin(parts_[i]);
+    impl_->run(sinks, i > 0, done, total);
+    done += windows_of(parts_[i]);
+  }
+}
 
 }  // namespace tenfold::imaging

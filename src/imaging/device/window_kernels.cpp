@@ -17,7 +17,7 @@ std::string window_kernels_source() {
 WindowKernels::WindowKernels(DeviceWork& work) {
   const std::string source = window_kernels_source();
   cut = work.load_kernel(source, "cut"), add = work.load_kernel(source, "add");
-  finish = work.load_kernel(source, "finish");
+  finish = work.load_kernel(source, "finish"), mean = work.load_kernel(source, "mean");
 }
 
 bool has_window_type(DType dtype) {

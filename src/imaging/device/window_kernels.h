@@ -17,7 +17,7 @@ std::string window_kernels_source();
 
 struct WindowKernels {
   explicit WindowKernels(DeviceWork& work);   // throws unsupported without NVRTC
-  std::shared_ptr<const void> cut, add, finish;
+  std::shared_ptr<const void> cut, add, finish, mean;
 };
 
 inline constexpr unsigned kThreads = 256;
@@ -34,6 +34,14 @@ std::array<Axis, 4> four_axes(const std::vector<Axis>& axes) {
   all[0] = axes[0];
   for (std::size_t a = 1; a < axes.size(); ++a) all[4 - axes.size() + a] = axes[a];
   return all;
+}
+// Strides of spatial axes, of which the first `lifted` of `axes` have none.
+inline void four_strides(const Shape& strides, std::size_t axes, unsigned (&to)[4]) {
+  for (unsigned& one : to) one = 0;
+  for (std::size_t s = 0; s < strides.size(); ++s) {
+    const std::size_t axis = axes - strides.size() + s;
+    to[axis == 0 ? 0 : 4 - axes + axis] = static_cast<unsigned>(strides[s]);
+  }
 }
 
 }  // namespace tenfold::imaging

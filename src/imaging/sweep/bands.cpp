@@ -27,20 +27,6 @@ std::int64_t memory_of_output(const SweepShape& shape, const Part& part, const S
   return sums + windows::Resampler::memory(own.resampled, channels) + (planes.extent() / planes.from + 1) * plane;
 }
 
-// Rows of results where windows begin, and the last one.
-std::vector<std::int64_t> possible_ends(const SweepShape& shape, std::int64_t align) {
-  const windows::Axis& axis = shape.windows.grid[1];
-  const std::int64_t rows = shape.options.extents[1];
-  std::vector<std::int64_t> ends;
-  for (std::size_t i = 1; i < axis.starts.size(); ++i) {
-    const std::int64_t row = ((axis.starts[i] + axis.halo) * rows + axis.image - 1) / axis.image;
-    const std::int64_t end = (row + align - 1) / align * align;
-    if (end < rows && (ends.empty() || end > ends.back())) ends.push_back(end);
-  }
-  ends.push_back(rows);
-  return ends;
-}
-
 [[noreturn]] void refuse(const SweepShape& shape, std::int64_t memory, const SweepMemory& needed,
                          const SweepMemory& single) {
   const bool several = shape.batch > 1;
@@ -52,6 +38,17 @@ std::vector<std::int64_t> possible_ends(const SweepShape& shape, std::int64_t al
 }
 
 }  // namespace
+
+std::vector<std::int64_t> possible_ends(const windows::Axis& axis, std::int64_t rows, std::int64_t align) {
+  std::vector<std::int64_t> ends;
+  for (std::size_t i = 1; i < axis.starts.size(); ++i) {
+    const std::int64_t row = ((axis.starts[i] + axis.halo) * rows + axis.image - 1) / axis.image;
+    const std::int64_t end = (row + align - 1) / align * align;
+    if (end < rows && (ends.empty() || end > ends.back())) ends.push_back(end);
+  }
+  ends.push_back(rows);
+  return ends;
+}
 
 SweepMemory memory_of(const SweepShape& shape, const Part& part) {
   SweepMemory memory;
@@ -86,7 +83,7 @@ std::vector<std::int64_t> cut_bands(const SweepShape& shape, std::int64_t memory
     return memory_of(shape, make_part(shape.windows.grid, shape.options, shape.outputs, planes, {begin, end}));
   };
   if (needed(0, rows).total() <= memory) return {rows};
-  const std::vector<std::int64_t> ends = possible_ends(shape, align);
+  const std::vector<std::int64_t> ends = possible_ends(shape.windows.grid[1], rows, align);
   SweepMemory least;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const SweepMemory one = needed(i == 0 ? 0 : ends[i - 1], ends[i]);

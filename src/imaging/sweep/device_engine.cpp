@@ -1,8 +1,12 @@
 // An engine on a GPU as predictor of windows that lie there.
 #include "sweep/device_engine.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/log.h"
+#include "device/device_ensemble.h"
+#include "sweep/device_run.h"
 #include "tenfold/device_array.h"
 #include "tenfold/internal/idle_contexts.h"
 
@@ -11,18 +15,21 @@ namespace {
 
 class DeviceEngine final : public DevicePredictor {
  public:
-  explicit DeviceEngine(WindowEngine& engine) : engine_(engine) {
-    input_ = bind(engine_.input_number());
+  DeviceEngine(WindowEngine& engine, const AxisOrder& order) : engine_(engine) {
+    input_ = {bind(engine_.input_number()), engine_.input().dtype,
+              strides_in_order(engine_.context().shape(engine_.input_number()), order), engine_.batch()};
     for (const int output : engine_.outputs()) {
       Shape shape = engine_.output_shape(output);
       shape.erase(shape.begin());
-      outputs_.push_back({bind(output), engine_.binding(output).dtype, shape});
+      require(shape.size() == order.size() + 1, ErrorKind::unsupported, "output '", engine_.binding(output).name,
+              "' has other axes than windows");
+      outputs_.push_back(
+          {bind(output), engine_.binding(output).dtype, turned(shape, order), strides_in_order(shape, order)});
     }
     engine_.check(engine_.context().prepare());
   }
   std::int64_t batch() const override { return engine_.batch(); }
-  DType dtype() const override { return engine_.input().dtype; }
-  void* windows() override { return input_; }
+  std::vector<Input> inputs() const override { return {input_}; }
   const std::vector<Output>& outputs() const override { return outputs_; }
   void enqueue(void* stream) override { engine_.check(engine_.context().enqueue(stream)); }
   void finish() override { engine_.check(engine_.context().wait()); }
@@ -38,53 +45,63 @@ class DeviceEngine final : public DevicePredictor {
   }
 
   WindowEngine& engine_;
-  void* input_ = nullptr;
+  Input input_;
   std::vector<Output> outputs_;
 };
 
 // What keeps results from staying on the GPU; empty: nothing.
-std::string why_not(const WindowEngine& engine, const SweepOptions& options) {
+std::string why_not(std::span<const Engine> engines, std::span<WindowEngine* const> contexts,
+                    const SweepOptions& options) {
   if (!options.stitch.grid.empty()) return "results are resampled to another grid";
-  if (options.axis != 0) return "slabs pass along another axis than the first";
-  if (options.memory > 0) return "its memory is bounded";
-  if (options.first_plane > 0 || options.first_row > 0 || options.end_row > 0) return "a part of the results is wanted";
-  for (const int output : engine.outputs()) {
-    const Shape shape = engine.context().shape(output);
-    for (const std::int64_t extent : shape)
-      if (extent < 0) return cat("the size of output '", engine.binding(output).name, "' is known after a run only");
-  }
+  for (const Engine& one : engines)
+    if (device_of(one) != device_of(engines[0])) return "engines are on several devices";
+  for (const WindowEngine* const engine : contexts)
+    for (const int output : engine->outputs())
+      for (const std::int64_t extent : engine->context().shape(output))
+        if (extent < 0) return cat("the size of output '", engine->binding(output).name, "' is known after a run only");
   return {};
 }
 
+struct OnDevice {
+  std::unique_ptr<DeviceWork> work;
+  std::unique_ptr<DevicePredictor> predictor;
+  std::unique_ptr<DeviceRun> run;   // null: `why` says so
+  std::string why;
+
+  void begin(const SlidingWindow& windows, ImageSource& source, std::span<WindowEngine* const> contexts,
+             const SweepOptions& options) {
+    run.reset(), predictor.reset();
+    const AxisOrder order = sweep_order(windows, options);
+    std::vector<std::unique_ptr<DevicePredictor>> members;
+    for (WindowEngine* const engine : contexts) members.push_back(std::make_unique<DeviceEngine>(*engine, order));
+    if (members.size() == 1) predictor = std::move(members[0]);
+    else predictor = std::make_unique<DeviceEnsemble>(*work, std::move(members));
+    if (sweeps_on_device(source.dtype(), *predictor, why))
+      run = std::make_unique<DeviceRun>(*work, windows, source, *predictor, options);
+  }
+};
+
 }  // namespace
 
-bool sweep_on_device(const SlidingWindow& windows, ImageSource& source, const Engine& engine, WindowEngine& context,
-                     const MakeSink& sinks, const SweepOptions& options) {
-  std::string why = why_not(context, options);
-  std::unique_ptr<DeviceWork> work;
-  std::unique_ptr<DeviceEngine> predictor;
-  std::unique_ptr<DeviceSweep> sweep;
-  const auto begin = [&] {
-    predictor = std::make_unique<DeviceEngine>(context);
-    if (sweeps_on_device(source.dtype(), *predictor))
-      sweep = std::make_unique<DeviceSweep>(*work, windows, source, *predictor, options);
-    else
-      why = cat("it has no kernels for images of ", name(source.dtype()), " and windows of ", name(predictor->dtype()));
-  };
-  if (why.empty()) try {
-      work = open_device_work(device_of(engine));
+bool sweep_on_device(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines,
+                     std::span<WindowEngine* const> contexts, const MakeSink& sinks, const SweepOptions& options) {
+  if (std::none_of(engines.begin(), engines.end(), [](const Engine& e) { return e.info().on_gpu; })) return false;
+  OnDevice sweep;
+  sweep.why = why_not(engines, contexts, options);
+  if (sweep.why.empty()) try {
+      sweep.work = open_device_work(device_of(engines[0]));
       try {
-        begin();
+        sweep.begin(windows, source, contexts, options);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::out_of_memory || !drop_idle_contexts()) throw;
-        begin();
+        sweep.begin(windows, source, contexts, options);
       }
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
-      why = error.what();
+      sweep.why = error.what();
     }
-  if (sweep) return sweep->run(sinks), true;
-  Log(options.log)(Severity::warning, kOnHost, why);
+  if (sweep.run) return sweep.run->run(sinks), true;
+  Log(options.log)(Severity::warning, kOnHost, sweep.why);
   return false;
 }
 

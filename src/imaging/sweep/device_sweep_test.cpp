@@ -1,5 +1,5 @@
 // Sweeps on a GPU, done by the host: window_kernels.cu compiled here, beside the same sweeps on CPUs.
-#include "device/device_sweep.h"
+#include "sweep/device_run.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/types/half.h"
+#include "device/device_ensemble.h"
 #include "sweep/host_work_for_tests.h"
 #include "tenfold/error.h"
 
@@ -91,6 +92,7 @@ void HostWork::launch(const void* kernel, std::array<std::int64_t, 3> blocks, un
   const std::string& name = *static_cast<const std::string*>(kernel);
   const std::function<void()> call = name == "cut"   ? kernel_call(kernels::cut, argument)
                                      : name == "add" ? kernel_call(kernels::add, argument)
+                                     : name == "mean" ? kernel_call(kernels::mean, argument)
                                                      : kernel_call(kernels::finish, argument);
   enqueue(stream, [=] {
     const auto [x, y, z] = blocks;
@@ -160,22 +162,25 @@ struct Masked {
   }
 };
 
-// The same on the memory of HostWork, in its streams' time.
+// The same on the memory of HostWork, in its streams' time. Windows have the axes of the image, whatever the sweep's are.
 class MaskedOnDevice final : public DevicePredictor {
  public:
-  MaskedOnDevice(const SlidingWindow& windows, std::int64_t channels, std::int64_t batch, Masked masked)
-      : masked_(std::move(masked)) {
+  MaskedOnDevice(const SlidingWindow& windows, std::int64_t channels, std::int64_t batch, Masked masked, AxisOrder order = {})
+      : masked_(std::move(masked)), order_(std::move(order)) {
+    if (order_.empty()) order_ = axis_first(0, windows.roi().size());
     Shape shape = {batch, channels};
     shape.insert(shape.end(), windows.roi().begin(), windows.roi().end());
     windows_ = Tensor(DType::f32, shape);
     for (const Tensor& one : masked_(windows_)) {
       results_.push_back(one);
-      outputs_.push_back({one.raw(), one.dtype(), Shape(one.shape().begin() + 1, one.shape().end())});
+      const Shape window(one.shape().begin() + 1, one.shape().end());
+      outputs_.push_back({one.raw(), one.dtype(), turned(window, order_), strides_in_order(window, order_)});
     }
   }
   std::int64_t batch() const override { return windows_.shape()[0]; }
-  DType dtype() const override { return DType::f32; }
-  void* windows() override { return windows_.mutable_raw(); }
+  std::vector<Input> inputs() const override {
+    return {{windows_.mutable_raw(), DType::f32, strides_in_order(windows_.shape(), order_), windows_.shape()[0]}};
+  }
   const std::vector<Output>& outputs() const override { return outputs_; }
   void enqueue(void* stream) override {
     HostWork::enqueue(stream, [this] {
@@ -188,7 +193,8 @@ class MaskedOnDevice final : public DevicePredictor {
 
  private:
   Masked masked_;
-  Tensor windows_;
+  AxisOrder order_;
+  mutable Tensor windows_;
   std::vector<Tensor> results_;
   std::vector<Output> outputs_;
 };
@@ -201,16 +207,14 @@ class Sink final : public ImageSink {
   void open(DType dtype, const Shape& shape) override { image = Tensor(dtype, shape); }
   void write(std::int64_t number, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
              const void* from) override {
-    const Shape& all = image.shape();
-    std::int64_t section = 1, planes = 1;
-    for (std::size_t a = 1; a < extent.size(); ++a) section *= all[2 + a];
-    for (std::size_t a = 0; a < extent.size(); ++a) EXPECT_EQ(extent[a], a == 0 ? extent[0] : all[2 + a]);
-    planes = all[2];
-    const std::int64_t bytes = byte_size(image.dtype(), section);
-    for (std::int64_t c = 0; c < all[1]; ++c)
-      std::memcpy(static_cast<std::byte*>(image.mutable_raw()) + ((number * all[1] + c) * planes + begin[0]) * bytes,
-                  static_cast<const std::byte*>(from) + c * extent[0] * bytes,
-                  static_cast<std::size_t>(extent[0] * bytes));
+    const Shape strides = dense_strides(image.shape());
+    Shape region = {image.shape()[1]};
+    region.insert(region.end(), extent.begin(), extent.end());
+    std::int64_t at = number * strides[0];
+    for (std::size_t a = 0; a < begin.size(); ++a) at += begin[a] * strides[2 + a];
+    const std::int64_t size = byte_size(image.dtype(), 1);
+    copy_strided({static_cast<std::byte*>(const_cast<void*>(from)), dense_strides(region)},
+                 {static_cast<std::byte*>(image.mutable_raw()) + at * size, Shape(strides.begin() + 1, strides.end())}, region, size);
   }
   void* memory() override { return where_ == Where::memory ? image.mutable_raw() : nullptr; }
   void* gpu_memory() override { return where_ == Where::gpu ? image.mutable_raw() : nullptr; }
@@ -230,14 +234,14 @@ class Source final : public ImageSource {
   const void* gpu_memory() const override { return chunk_ < 0 ? images_.raw() : nullptr; }   // HostWork's
   void read(std::int64_t image, std::span<const std::int64_t> begin, std::span<const std::int64_t> extent,
             void* to) override {
-    const Shape& all = images_.shape();
-    std::int64_t section = 1;
-    for (std::size_t a = 3; a < all.size(); ++a) section *= all[a];
-    const std::int64_t bytes = byte_size(images_.dtype(), section);
-    for (std::int64_t c = 0; c < all[1]; ++c)
-      std::memcpy(static_cast<std::byte*>(to) + c * extent[0] * bytes,
-                  static_cast<const std::byte*>(images_.raw()) + ((image * all[1] + c) * all[2] + begin[0]) * bytes,
-                  static_cast<std::size_t>(extent[0] * bytes));
+    const Shape strides = dense_strides(images_.shape());
+    Shape region = {images_.shape()[1]};
+    region.insert(region.end(), extent.begin(), extent.end());
+    std::int64_t at = image * strides[0];
+    for (std::size_t a = 0; a < begin.size(); ++a) at += begin[a] * strides[2 + a];
+    const std::int64_t size = byte_size(images_.dtype(), 1);
+    copy_strided({static_cast<std::byte*>(const_cast<void*>(images_.raw())) + at * size, Shape(strides.begin() + 1, strides.end())},
+                 {static_cast<std::byte*>(to), dense_strides(region)}, region, size);
   }
 
  private:
@@ -252,24 +256,62 @@ struct Case {
   DType source = DType::f32, results = DType::f32;
   StitchOptions stitch = {};
   bool two_outputs = false;
+  SweepOptions sweep = {};   // axis, memory, parts
+  int engines = 1;
 };
 
-std::vector<Tensor> on_device(const Case& c, const SlidingWindow& windows, const Tensor& images, const Masked& masked) {
+SweepOptions options_of(const Case& c) {
+  SweepOptions options = c.sweep;
+  options.stitch = c.stitch, options.window_batch = c.batch;
+  return options;
+}
+
+// Engine e gives what engine 0 gives with another mask.
+std::vector<Masked> masked_of(const Case& c, const Shape& mask) {
+  std::vector<Masked> all;
+  for (int e = 0; e < c.engines; ++e)
+    all.push_back({random_tensor(DType::f32, mask, 4 + static_cast<unsigned>(e)), c.results, c.two_outputs});
+  return all;
+}
+
+std::vector<Tensor> on_device(const Case& c, const SlidingWindow& windows, const Tensor& images, const std::vector<Masked>& engines) {
   HostWork work;
   Source source(images, c.chunk);
-  MaskedOnDevice predictor(windows, c.channels, c.batch, masked);
-  SweepOptions options;
-  options.stitch = c.stitch;
-  std::int64_t reported = 0;
-  options.progress = [&](std::int64_t done, std::int64_t) { return reported = done, true; };
+  SweepOptions options = options_of(c);
+  std::vector<std::unique_ptr<DevicePredictor>> members;
+  for (const Masked& one : engines)
+    members.push_back(std::make_unique<MaskedOnDevice>(windows, c.channels, c.batch, one, sweep_order(windows, options)));
+  std::unique_ptr<DevicePredictor> predictor = std::move(members[0]);
+  if (engines.size() > 1) members[0] = std::move(predictor), predictor = std::make_unique<DeviceEnsemble>(work, std::move(members));
+  std::int64_t reported = 0, all = 0;
+  options.progress = [&](std::int64_t done, std::int64_t total) { return reported = done, all = total, true; };
   std::vector<std::shared_ptr<Sink>> sinks;
   const Where where = c.chunk < 0 ? Where::gpu : c.chunk != 1 ? Where::memory : Where::planes;
-  DeviceSweep sweep(work, windows, source, predictor, options);
+  DeviceRun sweep(work, windows, source, *predictor, options);
   sweep.run([&](std::size_t) { return sinks.emplace_back(std::make_shared<Sink>(where)); });
-  EXPECT_EQ(reported, windows.count() * c.images);
+  EXPECT_EQ(reported, all);
   std::vector<Tensor> outputs;
   for (const std::shared_ptr<Sink>& sink : sinks) outputs.push_back(sink->image);
   return outputs;
+}
+
+// Means as the host's ensemble adds them.
+std::vector<Tensor> mean_of(const std::vector<Masked>& engines, const Tensor& batch) {
+  std::vector<Tensor> sums = engines[0](batch);
+  if (engines.size() == 1) return sums;
+  for (Tensor& one : sums) {
+    Tensor wide(DType::f32, one.shape());
+    for (std::int64_t i = 0; i < one.size(); ++i) wide.mutable_data<float>()[i] = static_cast<float>(one.as_double(i));
+    one = wide;
+  }
+  for (std::size_t e = 1; e < engines.size(); ++e) {
+    const std::vector<Tensor> more = engines[e](batch);
+    for (std::size_t o = 0; o < sums.size(); ++o)
+      for (std::int64_t i = 0; i < sums[o].size(); ++i) sums[o].mutable_data<float>()[i] += static_cast<float>(more[o].as_double(i));
+  }
+  for (Tensor& one : sums)
+    for (std::int64_t i = 0; i < one.size(); ++i) one.mutable_data<float>()[i] /= static_cast<float>(engines.size());
+  return sums;
 }
 
 void compare(Case c) {
@@ -279,12 +321,14 @@ void compare(Case c) {
   shape.insert(shape.end(), c.image.begin(), c.image.end());
   mask.insert(mask.end(), windows.roi().begin(), windows.roi().end());
   const Tensor images = random_tensor(c.source, shape, 3);
-  const Masked masked{random_tensor(DType::f32, mask, 4), c.results, c.two_outputs};
-  SweepOptions options;
-  options.stitch = c.stitch;
-  const std::vector<Tensor> expected =
-      infer(windows, images, [&](const Tensor& batch, std::int64_t) { return masked(batch); }, options);
-  const std::vector<Tensor> found = on_device(c, windows, images, masked);
+  const std::vector<Masked> engines = masked_of(c, mask);
+  std::vector<std::shared_ptr<Sink>> sinks;
+  Source source(images, 1);
+  sweep(windows, source, [&](const Tensor& batch, std::int64_t) { return mean_of(engines, batch); },
+        [&](std::size_t) { return sinks.emplace_back(std::make_shared<Sink>(Where::planes)); }, options_of(c));
+  std::vector<Tensor> expected;
+  for (const std::shared_ptr<Sink>& sink : sinks) expected.push_back(sink->image);
+  const std::vector<Tensor> found = on_device(c, windows, images, engines);
   ASSERT_EQ(found.size(), expected.size());
   const bool exact = c.stitch.activation == OutputActivation::none;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -306,6 +350,57 @@ TEST(DeviceSweep, EqualsThatOfTheHost) {
   compare({.image = {31, 17}, .roi = {8, 8}, .options = gaussian(0.6), .channels = 3, .batch = 5});
   compare({.image = {57}, .roi = {16}, .options = gaussian(0.5), .images = 3, .chunk = 1});
   compare({.image = {7, 6, 8, 5}, .roi = {3, 4, 4, 3}, .options = gaussian(0.5), .images = 2, .batch = 40, .chunk = 2});
+}
+
+TEST(DeviceSweep, PassesAlongAnyAxis) {
+  for (const int axis : {1, 2})
+    for (const std::int64_t chunk : {0, 1, 5})
+      compare({.image = {11, 14, 19}, .roi = {4, 5, 6}, .options = gaussian(0.5), .images = 2, .channels = 2, .batch = 3, .chunk = chunk,
+               .results = DType::f16, .two_outputs = true, .sweep = {.axis = axis}});
+  compare({.image = {17, 31}, .roi = {8, 7}, .options = {.mode = WindowMode::halo, .halo = {2, 1}}, .chunk = 1, .sweep = {.axis = 1}});
+  compare({.image = {6, 7, 8, 5}, .roi = {4, 3, 4, 3}, .options = gaussian(0.5), .batch = 7,
+           .stitch = {.reduction = OutputReduction::argmax}, .sweep = {.axis = 3}});
+}
+
+// With little more memory than the least that will do.
+void compare_in_bands(Case c) {
+  for (c.sweep.memory = 500;; c.sweep.memory = c.sweep.memory * 5 / 4) {
+    std::string told;
+    c.sweep.log = [&](Severity, std::string_view line) { told += line; };
+    try {
+      compare(c);
+    } catch (const Error& error) {
+      ASSERT_NE(std::string(error.what()).find("one row of windows needs"), std::string::npos) << error.what();
+      continue;
+    }
+    EXPECT_NE(told.find("bands"), std::string::npos) << told;
+    return;
+  }
+}
+
+TEST(DeviceSweep, CutsBandsWhereMemoryIsBounded) {
+  for (const std::int64_t chunk : {-1, 0, 1, 3})
+    for (const int axis : {0, 1}) {
+      if (chunk < 0 && axis > 0) continue;   // the host turns images
+      compare_in_bands({.image = {43, 40, 9}, .roi = {6, 6, 5}, .options = gaussian(0.5), .images = 2, .channels = 2, .batch = 2,
+                        .chunk = chunk, .source = DType::u16, .two_outputs = true, .sweep = {.axis = axis}});
+    }
+  compare_in_bands({.image = {157}, .roi = {16}, .options = gaussian(0.5), .images = 3, .chunk = 1});
+  compare_in_bands({.image = {20, 60}, .roi = {8, 6}, .options = {.mode = WindowMode::halo, .halo = {2, 1}}, .batch = 3, .chunk = 1,
+                    .stitch = {.reduction = OutputReduction::argmax}});
+}
+
+TEST(DeviceSweep, ComputesAPartOfTheResults) {
+  for (const std::int64_t chunk : {1, 4})
+    for (const auto& [plane, row, end] : {std::array<std::int64_t, 3>{0, 5, 17}, {8, 0, 0}, {13, 3, 20}, {19, 0, 4}})
+      compare({.image = {21, 20, 9}, .roi = {6, 6, 5}, .options = gaussian(0.5), .batch = 3, .chunk = chunk, .two_outputs = true,
+               .sweep = {.first_plane = plane, .first_row = row, .end_row = end}});
+}
+
+TEST(DeviceSweep, GivesTheMeanOfSeveralEngines) {
+  for (const DType results : {DType::f16, DType::f32})
+    compare({.image = {19, 14, 11}, .roi = {6, 5, 4}, .options = gaussian(0.5), .channels = 2, .batch = 4, .results = results,
+             .stitch = {.activation = OutputActivation::softmax}, .two_outputs = true, .sweep = {.axis = 1}, .engines = 3});
 }
 
 TEST(DeviceSweep, ReadsAndWritesInPlaceOnTheGpu) {
@@ -358,7 +453,7 @@ TEST(DeviceSweep, SendsEachPlaneOnce) {
   MaskedOnDevice predictor(windows, 1, 2, {random_tensor(DType::f32, {3, 8, 8, 8}, 2), DType::f16, false});
   SweepOptions options;
   options.stitch.reduction = OutputReduction::argmax;
-  DeviceSweep sweep(work, windows, source, predictor, options);
+  DeviceRun sweep(work, windows, source, predictor, options);
   const std::int64_t before = work.copied;
   sweep.run([](std::size_t) { return std::make_shared<Sink>(Where::planes); });
   const std::int64_t in = 64 * 8 * 8 * 2, out = 64 * 8 * 8;
@@ -372,7 +467,7 @@ TEST(DeviceSweep, TakesItsMemoryBeforeItReads) {
   Source source(random_tensor(DType::f32, {1, 1, 64, 8, 8}, 1), 0);
   MaskedOnDevice predictor(windows, 1, 2, {random_tensor(DType::f32, {3, 8, 8, 8}, 2), DType::f32, false});
   try {
-    DeviceSweep sweep(work, windows, source, predictor, {});
+    DeviceRun sweep(work, windows, source, predictor, {});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
@@ -387,7 +482,7 @@ TEST(DeviceSweep, RefusesWeightsThatSumToZero) {
   HostWork work;
   Source source(random_tensor(DType::f32, {1, 1, 8, 8}, 1), 0);
   MaskedOnDevice predictor(windows, 1, 2, {random_tensor(DType::f32, {3, 4, 4}, 2), DType::f32, false});
-  DeviceSweep sweep(work, windows, source, predictor, {});
+  DeviceRun sweep(work, windows, source, predictor, {});
   EXPECT_THROW(sweep.run([](std::size_t) { return std::make_shared<Sink>(Where::memory); }), Error);
 }
 

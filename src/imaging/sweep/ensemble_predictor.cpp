@@ -120,20 +120,28 @@ void check_names(const Engine& engine, const Engine& first) {
 
 }  // namespace
 
-std::unique_ptr<Predictor> ensemble_predictor(const SlidingWindow& windows, std::int64_t channels,
-                                              std::span<const Engine> engines, const SweepOptions& options) {
+std::vector<std::unique_ptr<WindowEngine>> ensemble_engines(const SlidingWindow& windows, std::int64_t channels,
+                                                            std::span<const Engine> engines,
+                                                            const SweepOptions& options) {
   require(!engines.empty(), ErrorKind::invalid_argument, "an ensemble of no engines: expected at least one");
-  std::vector<std::unique_ptr<Predictor>> members;
+  std::vector<std::unique_ptr<WindowEngine>> members;
   for (std::size_t i = 0; i < engines.size(); ++i) {
     try {
       check_names(engines[i], engines[0]);
-      members.push_back(
-          engine_predictor(std::make_unique<WindowEngine>(windows, channels, engines[i], options.window_batch)));
+      members.push_back(std::make_unique<WindowEngine>(windows, channels, engines[i], options.window_batch));
     } catch (Error& error) {
       error.within(cat("engine ", i, " of the ensemble"));
       throw;
     }
   }
+  return members;
+}
+
+std::unique_ptr<Predictor> ensemble_predictor(const SlidingWindow& windows, std::int64_t channels,
+                                              std::vector<std::unique_ptr<WindowEngine>> engines,
+                                              const SweepOptions& options) {
+  std::vector<std::unique_ptr<Predictor>> members;
+  for (std::unique_ptr<WindowEngine>& one : engines) members.push_back(engine_predictor(std::move(one)));
   Shape window = {channels};
   window.insert(window.end(), windows.roi().begin(), windows.roi().end());
   return std::make_unique<EnsemblePredictor>(std::move(members), window, options.stitch);

@@ -101,7 +101,7 @@ TEST(Ensemble, WhatDoesNotFitIsNamed) {
                 .find("engine 1 of the ensemble takes windows of i32, engine 0 of f32"), std::string::npos);
 }
 
-TEST(Ensembles, KeepTheirContextsForTheNextSweep) {
+TEST(Ensemble, KeepTheirContextsForTheNextSweep) {
   const std::vector<Engine> engines = {ramp_engine({1}), ramp_engine({3})};
   while (drop_idle_contexts()) {}
   const std::vector<Tensor> first = infer(some_windows(), some_image(), engines);

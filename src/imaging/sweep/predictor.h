@@ -26,6 +26,10 @@ std::unique_ptr<Predictor> function_predictor(const SlidingWindow& windows, std:
 std::unique_ptr<Predictor> engine_predictor(std::unique_ptr<WindowEngine> engine);
 // The mean of several engines' outputs, which have the same shapes. Their batch is the smallest of their own.
 std::unique_ptr<Predictor> ensemble_predictor(const SlidingWindow& windows, std::int64_t channels,
-                                              std::span<const Engine> engines, const SweepOptions& options);
+                                              std::vector<std::unique_ptr<WindowEngine>> engines,
+                                              const SweepOptions& options);
+std::vector<std::unique_ptr<WindowEngine>> ensemble_engines(const SlidingWindow& windows, std::int64_t channels,
+                                                            std::span<const Engine> engines,
+                                                            const SweepOptions& options);
 
 }  // namespace tenfold::imaging

@@ -3,14 +3,15 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "sweep/bands.h"
 #include "sweep/device_engine.h"
 #include "sweep/memory_image.h"
 #include "sweep/predictor.h"
+#include "sweep/several_devices.h"
 #include "sweep/shared_sinks.h"
 #include "sweep/slab.h"
 #include "sweep/stitcher.h"
 #include "sweep/turned.h"
+#include "sweep/requested_parts.h"
 #include "tenfold/internal/interrupts.h"
 
 namespace tenfold {
@@ -37,10 +38,7 @@ class Sweep {
   void run() {
     const std::vector<Part> parts = parts_of_results();
     for (const Part& part : parts) total_ += batches(part).total();
-    if (parts.size() > 1)
-      Log(options_.log)(Severity::info, "sweep: ", options_.memory, " bytes: axis ", 1 - outputs_.lifted,
-                        " is cut into ", parts.size(), " bands, and ", total_, " windows are computed, ",
-                        shape_[0] * windows_.count(), " would do in one");
+    log_bands(outputs_, options_, parts.size(), total_, shape_[0] * windows_.count());
     for (const Part& part : parts) run(part);
   }
 
@@ -49,7 +47,6 @@ class Sweep {
     return {own_.grid, part, shape_[0], predictor_.batch(), source_.memory() != nullptr};
   }
   std::vector<Part> parts_of_results();
-  Part aligned(Part part) const;
   std::vector<Shape> output_shapes();
   void run(const Part& part);
 
@@ -65,39 +62,12 @@ class Sweep {
   std::int64_t done_ = 0, total_ = 0;   // windows
 };
 
-// What is asked for, and in bands where its memory is bounded.
 std::vector<Part> Sweep::parts_of_results() {
-  const Range planes{options_.first_plane, outputs_.extents[0]};
-  const Range rows{options_.first_row, options_.end_row > 0 ? options_.end_row : outputs_.extents[1]};
-  const Part whole = whole_part(own_.grid, outputs_);
-  const bool all = planes == whole.planes && rows == whole.rows;
-  if (all && options_.memory == 0) return {whole};
-  require(all || options_.memory == 0, ErrorKind::invalid_argument,
-          "memory bounds the sweep of all results, not of a part; choose the rows by sweep_bands()");
-  require(0 <= planes.begin && planes.begin < planes.end && (planes.begin == 0 || shape_[0] == 1),
-          ErrorKind::invalid_argument, "first_plane ", planes.begin, ": expected a plane of one image with ",
-          planes.end);
-  require(0 <= rows.begin && rows.begin < rows.end && rows.end <= whole.rows.end, ErrorKind::invalid_argument, "rows ",
-          rows.begin, " to ", rows.end, ": expected some of ", whole.rows.end);
-  const std::vector<Shape> outputs = output_shapes();
-  const SweepShape shape{own_,           outputs_,           outputs, shape_[1], source_.dtype(), predictor_.dtype(),
-                         source_.memory() != nullptr ? 0 : source_.chunk(), source_.overhead(), predictor_.batch()};
-  std::vector<Part> parts;
-  if (!all) return {aligned(make_part(own_.grid, outputs_, outputs, planes, rows))};
-  std::int64_t begin = 0;
-  for (const std::int64_t end : cut_bands(shape, options_.memory, 1)) {
-    parts.push_back(make_part(own_.grid, outputs_, outputs, planes, {begin, end}));
-    begin = end;
-  }
-  return parts;
-}
-
-// Batches of a part are those of all results, so that predictions are, too.
-Part Sweep::aligned(Part part) const {
-  if (!part.all_rows(own_.grid)) return part;   // which begin anew with each plane
-  const std::int64_t group = windows_.count() / static_cast<std::int64_t>(own_.grid[0].starts.size());
-  while (static_cast<std::int64_t>(part.plane_start) * group % predictor_.batch() != 0) --part.plane_start;
-  return part;
+  return requested_parts(own_, outputs_, options_, [&] {
+    const std::int64_t chunk = source_.memory() != nullptr ? 0 : source_.chunk();
+    return SweepShape{own_,  outputs_,           output_shapes(),  shape_[1], source_.dtype(), predictor_.dtype(),
+                      chunk, source_.overhead(), predictor_.batch()};
+  });
 }
 
 // [channel, roi...] of each output of a window.
@@ -206,7 +176,8 @@ void sweep(const SlidingWindow& windows, ImageSource& source, const Engine& engi
            const SweepOptions& options) {
   check_source(windows, source);
   auto context = std::make_unique<WindowEngine>(windows, source.shape()[1], engine, options.window_batch);
-  if (options.stay_on_gpu && engine.info().on_gpu && sweep_on_device(windows, source, engine, *context, sinks, options))
+  if (WindowEngine* const one = context.get();
+      options.stay_on_gpu && sweep_on_device(windows, source, {&engine, 1}, {&one, 1}, sinks, options))
     return;
   run(windows, source, *engine_predictor(std::move(context)), sinks, options);
 }
@@ -215,10 +186,18 @@ void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const En
            const SweepOptions& options) {
   if (engines.size() == 1) return sweep(windows, source, engines[0], sinks, options);
   check_source(windows, source);
-  const std::unique_ptr<Predictor> predictor = ensemble_predictor(windows, source.shape()[1], engines, options);
-  if (options.stay_on_gpu &&
-      std::any_of(engines.begin(), engines.end(), [](const Engine& e) { return e.info().on_gpu; }))
-    Log(options.log)(Severity::warning, kOnHost, "several engines answer");
+  if (options.several == SeveralEngines::devices && !engines.empty())
+    return sweep_on_devices(windows, source, engines, sinks, options,
+                            [&](ImageSource& from, const Engine& engine, const MakeSink& to, const SweepOptions& with) {
+                              sweep(windows, from, engine, to, with);
+                            });
+  std::vector<std::unique_ptr<WindowEngine>> members =
+      ensemble_engines(windows, source.shape()[1], engines, options);
+  std::vector<WindowEngine*> contexts;
+  for (const std::unique_ptr<WindowEngine>& one : members) contexts.push_back(one.get());
+  if (options.stay_on_gpu && sweep_on_device(windows, source, engines, contexts, sinks, options)) return;
+  const std::unique_ptr<Predictor> predictor =
+      ensemble_predictor(windows, source.shape()[1], std::move(members), options);
   run(windows, source, *predictor, sinks, options);
 }
 

@@ -31,7 +31,8 @@ struct RequestQueue::Impl {
   void watch_deadlines();                        // the thread of timeouts
   // Acts on the timeouts that are due. It lets go of the lock while requests hear of their ends.
   void expire(std::unique_lock<std::mutex>& lock, serving_queue::Clock::time_point now);
-  EndedBy accept(std::unique_ptr<serving_queue::Entry>& entry);   // `run`: it was taken
+  EndedBy accept(serving_queue::Entries& entries);   // `run`: they were taken, all of them
+  void submit(std::span<const std::shared_ptr<ServedRequest>> requests, std::chrono::microseconds timeout, std::uint32_t priority);
 
   const QueueOptions options;
   serving_queue::Recorder recorder;

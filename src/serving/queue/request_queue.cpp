@@ -75,16 +75,19 @@ void RequestQueue::Impl::watch_deadlines() {
   }
 }
 
-EndedBy RequestQueue::Impl::accept(std::unique_ptr<Entry>& entry) {
-  const Clock::time_point deadline = entry->deadline;
+EndedBy RequestQueue::Impl::accept(Entries& entries) {
+  if (entries.empty()) return EndedBy::run;
+  const Clock::time_point deadline = entries.front()->deadline;
   bool earlier = false;
   {
     const std::lock_guard lock(mutex);
     if (stopping) return EndedBy::stop;
-    if (!waiting.has_place(entry->level)) return EndedBy::full_queue;
-    if (options.preserve_ordering) entry->enter(order);
-    waiting.add(std::move(entry));               // if this throws, the request was not received
-    recorder.received();
+    if (!waiting.has_place(entries.front()->level)) return EndedBy::full_queue;
+    for (auto& entry : entries) {
+      if (options.preserve_ordering) entry->enter(order);
+      waiting.add(std::move(entry));             // if this throws, the request was not received
+      recorder.received();
+    }
     earlier = deadline < watched;
     if (earlier) watched = deadline;
   }
@@ -99,13 +102,27 @@ RequestQueue::RequestQueue(std::vector<std::unique_ptr<ServedInstance>> instance
 RequestQueue::~RequestQueue() { stop(); }
 
 void RequestQueue::submit(std::shared_ptr<ServedRequest> request, std::chrono::microseconds timeout, std::uint32_t priority) {
-  auto entry = std::make_unique<Entry>(std::move(request), impl_->recorder, impl_->options.max_batch > 0);
-  entry->level = impl_->waiting.level_of(priority);
-  impl_->waiting.set_deadline(*entry, timeout);
-  const EndedBy refused = impl_->accept(entry);
+  impl_->submit({&request, 1}, timeout, priority);
+}
+
+void RequestQueue::submit(std::span<const std::shared_ptr<ServedRequest>> requests, std::chrono::microseconds timeout) {
+  impl_->submit(requests, timeout, 0);
+}
+
+void RequestQueue::Impl::submit(std::span<const std::shared_ptr<ServedRequest>> requests, std::chrono::microseconds timeout,
+                                std::uint32_t priority) {
+  Entries entries;
+  for (const std::shared_ptr<ServedRequest>& request : requests) {
+    entries.push_back(std::make_unique<Entry>(request, recorder, options.max_batch > 0));
+    entries.back()->level = waiting.level_of(priority);
+    waiting.set_deadline(*entries.back(), timeout);
+  }
+  const EndedBy refused = accept(entries);
   if (refused == EndedBy::run) return;
-  impl_->recorder.received();
-  entry->refuse(refused);
+  for (const auto& entry : entries) {
+    recorder.received();
+    entry->refuse(refused);
+  }
 }
 
 bool RequestQueue::cancel(const ServedRequest& request) noexcept {

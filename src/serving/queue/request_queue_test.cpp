@@ -261,6 +261,27 @@ TEST(RequestQueue, RefusesWhatIsMoreThanItHolds) {
   EXPECT_EQ(s.received, 4u);
 }
 
+TEST(RequestQueue, TakesListsAsItTakesSingleRequests) {
+  Behind test({.max_batch = 4, .max_requests = 2});
+  const auto list = [&](std::size_t count) {
+    std::vector<std::shared_ptr<ServedRequest>> all;
+    for (std::size_t i = 0; i < count; ++i) all.push_back(std::make_shared<Request>(1, 4));
+    test.queue.submit(all);
+    return all;
+  };
+  const auto times = [](const std::shared_ptr<ServedRequest>& request) { return dynamic_cast<Request&>(*request).times(); };
+  const auto taken = list(5);   // more than may wait: the queue is not full yet
+  const auto single = submit(test.queue);
+  const auto refused = list(2);
+  EXPECT_EQ(times(taken[4]), 0);
+  EXPECT_EQ(single->ended_by_, EndedBy::full_queue);
+  for (const auto& request : refused) EXPECT_EQ(times(request), 1);
+  test.gate.open();
+  test.queue.stop();
+  for (const auto& request : taken) EXPECT_EQ(times(request), 1);
+  EXPECT_EQ(test.queue.statistics().rejected, 3u);
+}
+
 TEST(RequestQueue, EndsATimeoutWhenItIsDueThoughTheModelIsBusy) {
   Behind test({.max_batch = 4});
   const auto start = Clock::now();

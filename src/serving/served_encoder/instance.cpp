@@ -93,6 +93,7 @@ BatchRun EncoderInstance::run_tokenized(std::span<Member> members, TextOutput ou
     for (const TokenizedText& text : member.request->text_work()->texts) texts.push_back(text), owners.push_back(&member);
   EncodeCall call{.prompt = prompt};
   call.progress = [&](std::size_t, std::size_t) { return !all_gone(members); };
+  if (members.size() == 1) call.run.token = members[0].request->cancel_token();
   std::mutex mutex;
   call.failed = [&](std::size_t text, const Error& error) {
     const std::lock_guard lock(mutex);

@@ -32,7 +32,8 @@ std::string why_not(const TokenIds& text, const EncoderInfo& info) {
 }
 
 // The ids that callers give, in place of what `out` has.
-void take_ids(std::span<const TokenIds> texts, std::size_t first, bool types, const EncoderInfo& info, const EncodeCall& call, Tokens& out) {
+void take_ids(std::span<const TokenIds> texts, std::size_t first, bool types, const EncoderInfo& info, const EncodeCall& call,
+              Tokens& out) {
   out.clear();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string why = why_not(texts[i], info);
@@ -93,7 +94,8 @@ struct Encoder::Impl {
       take_ids(all.subspan(first, count), first, false, info, call, out);
     });
   }
-  void encode(std::size_t texts, OutputRequest::Output output, const EncodeCall& call, const RowSink& sink, const DevicePool::Read& read) const {
+  void encode(std::size_t texts, OutputRequest::Output output, const EncodeCall& call, const RowSink& sink,
+              const DevicePool::Read& read) const {
     if (info.labels > 0)
       fail(ErrorKind::invalid_argument,
            "'" + model->folder.path + "' has a classification head, which gives scores of pairs and no vectors");

@@ -158,6 +158,81 @@ TEST(Encoder, TellsTheIdsThatTheModelGets) {
   EXPECT_EQ(bert.load(options).token_ids("a b c d", "d "), (std::vector<std::int32_t>{1, 4, 5, 6, 2}));
 }
 
+// What tokenize() gives is computed as the text is.
+TEST(Encoder, EncodesIds) {
+  const TinyBert bert("own_ids");
+  EncoderOptions options;
+  options.max_tokens = 5;
+  const Encoder encoder = bert.load(options);
+  const Texts texts{"a b", "a b c d", "d"};
+  std::vector<TokenizedText> tokenized;
+  for (const std::string_view text : texts) tokenized.push_back(encoder.tokenize(text, "c "));
+  EXPECT_EQ(tokenized[1].length, 7u);
+  EXPECT_EQ(tokenized[1].ids.size(), 5u);
+  EXPECT_EQ(encoder.tokenize("a b c d", {}, KeptTokens::last).ids, (std::vector<std::int32_t>{1, 4, 5, 6, 2}));
+  const std::vector<TokenIds> ids(tokenized.begin(), tokenized.end());
+  EXPECT_LE(difference(encoder.encode(ids), encoder.encode(texts, {.prompt = "c ", .progress = {}})), 1e-6f);
+  EXPECT_EQ(encoder.encode_tokens(ids)[0].size, 5);
+}
+
+TEST(Encoder, GivesErrorsByText) {
+  const TinyBert bert("by_text");
+  const Encoder encoder = bert.load();
+  std::map<std::size_t, std::string> told;
+  EncodeCall call;
+  call.failed = [&](std::size_t text, const Error& error) { told[text] = error.what(); };
+  const Texts texts{"a b", "\xff", "d"};
+  const std::vector<float> all = encoder.encode(texts, call);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_SAYS(told[1], "UTF-8");
+  EXPECT_LE(difference(std::span(all).first(8), encoder.encode(Texts{"a b"})), 1e-5f);
+  EXPECT_LE(difference(std::span(all).last(8), encoder.encode(Texts{"d"})), 1e-5f);
+  for (int i = 8; i < 16; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], 0);
+  refusal([&] { encoder.encode(texts); }, ErrorKind::invalid_argument);
+
+  told.clear();
+  const std::vector<std::int32_t> right{1, 3, 2}, beyond{1, encoder.info().vocabulary, 2}, negative{-1}, none, types{0, 2, 0};
+  const std::vector<std::int32_t> long_one(static_cast<std::size_t>(encoder.info().max_tokens) + 1, 3);
+  const std::vector<TokenIds> ids{{right}, {beyond}, {negative}, {none}, {long_one}, {right, types}, {right}};
+  const std::vector<float> rows = encoder.encode(ids, call);
+  EXPECT_EQ(told.size(), 5u);
+  EXPECT_SAYS(told[1], "the vocabulary has the ids 0 to");
+  EXPECT_SAYS(told[3], "no tokens");
+  EXPECT_SAYS(told[5], "the type 2");
+  EXPECT_LE(difference(std::span(rows).first(8), std::span(rows).last(8)), 1e-6f);
+  EXPECT_SAYS(refusal([&] { encoder.encode(ids); }, ErrorKind::invalid_argument), "text 1 has the id");
+}
+
+// One text's NaN is told as its own, and harms none of those beside it.
+TEST(Encoder, TellsWhichVectorIsNotFinite) {
+  TinyBert bert("one_nan");
+  auto& table = bert.weights.at("embeddings.word_embeddings.weight").second;
+  for (std::size_t i = 0; i < TinyBert::kWidth; ++i) table[6 * TinyBert::kWidth + i] = std::numeric_limits<float>::quiet_NaN();   // of d
+  bert.save();
+  const Encoder encoder = bert.load();
+  std::vector<std::size_t> told;
+  EncodeCall call;
+  call.failed = [&](std::size_t text, const Error&) { told.push_back(text); };
+  const std::vector<float> all = encoder.encode(Texts{"a b", "a d", "b c"}, call);
+  EXPECT_EQ(told, (std::vector<std::size_t>{1}));
+  EXPECT_LE(difference(std::span(all).last(8), encoder.encode(Texts{"b c"})), 1e-5f);
+  refusal([&] { encoder.encode(Texts{"a b", "a d"}); }, ErrorKind::invalid_model);
+}
+
+TEST(Encoder, StopsByTokenAndDeadline) {
+  const TinyBert bert("stopped");
+  const Encoder encoder = bert.load();
+  EncodeCall call;
+  call.run.token = CancelToken::create();
+  EXPECT_EQ(encoder.encode(Texts{"a"}, call).size(), 8u);
+  call.run.token.cancel();
+  refusal([&] { encoder.encode(Texts{"a"}, call); }, ErrorKind::cancelled);
+  EncodeCall late;
+  late.run.deadline = std::chrono::steady_clock::now();
+  EXPECT_SAYS(refusal([&] { encoder.encode(Texts{"a"}, late); }, ErrorKind::cancelled), "deadline");
+  EXPECT_EQ(encoder.encode(Texts{"a"}).size(), 8u);
+}
+
 // By whoever is asked during long work: while texts are read, between runs, while other threads compute, in a build.
 TEST(Encoder, EndsWhereItIsInterrupted) {
   const TinyBert bert("interrupted");

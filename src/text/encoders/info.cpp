@@ -39,6 +39,15 @@ std::vector<std::string> label_names(const Model& model, int labels) {
   return all;
 }
 
+void read_matryoshka(const Model& model, EncoderInfo& info) {
+  const auto says = model.folder.config.find("is_matryoshka"), widths = model.folder.config.find("matryoshka_dimensions");
+  if (widths != model.folder.config.end() && widths->is_array())
+    for (const auto& one : *widths)
+      if (one.is_number_integer()) info.matryoshka_dimensions.push_back(one.get<int>());
+  const bool said = says != model.folder.config.end() && says->is_boolean() && says->get<bool>();
+  info.matryoshka = said || !info.matryoshka_dimensions.empty() || info.truncate_dim > 0;
+}
+
 }  // namespace
 
 EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
@@ -61,6 +70,7 @@ EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
   }
   info.prompts = model.folder.prompts, info.default_prompt = model.folder.default_prompt, info.similarity = model.folder.similarity;
   info.lower_case = model.folder.lower_case, info.truncate_dim = model.folder.truncate_dim;
+  read_matryoshka(model, info);
   if (model.architecture) info.vocabulary = static_cast<int>(model.weights->shape(model.table, {-1, -1})[0]);
   info.padding_id = static_cast<int>(model.folder.json().number("pad_token_id", 0, 1 << 30, 0));
   return info;

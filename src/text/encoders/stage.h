@@ -11,8 +11,8 @@ namespace tenfold::encoders {
 class Stage {
  public:
   // All that is given outlives the stage.
-  Stage(DeviceWorker& worker, const OutputRequest& request, const EncodeCall& call, const RowSink& sink, serving::WorkQueue<WorkItem>& queue,
-        const LogCallback& log);
+  Stage(DeviceWorker& worker, const OutputRequest& request, const EncodeCall& call, const RowSink& sink,
+        serving::WorkQueue<WorkItem>& queue, const LogCallback& log);
   ~Stage();  // behind the last push()
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;

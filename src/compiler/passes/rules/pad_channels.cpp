@@ -113,9 +113,9 @@ class Padding {
     if (!which_.channels(v)) return;
     const auto knows = [&](Node* n) { return n->outputs.size() == 1 && made_.count(n->out()) > 0; };
     if (!graph_.is_output(v) && std::all_of(v->users.begin(), v->users.end(), knows)) return;
-    Value* const some = graph_.make("Slice", {made_.at(v), integers(graph_, {0}), integers(graph_, {v->dims()[1].constant()}), integers(graph_, {1})},
-                                    {}, v->producer);
-    graph_.replace_uses(v, some);
+    const std::int64_t channels = v->dims()[1].constant();
+    std::vector<Value*> operands = {made_.at(v), integers(graph_, {0}), integers(graph_, {channels}), integers(graph_, {1})};
+    graph_.replace_uses(v, graph_.make("Slice", std::move(operands), {}, v->producer));
   }
 
   Graph& graph_;

@@ -5,7 +5,7 @@
 // Element types.
 enum WindowType { kU8, kU16, kI16, kF16, kBf16, kF32 };
 
-constexpr int kWindowsOfACut = 32, kWindowsOfAnAdd = 32, kChannelsOfAnAdd = 16;
+constexpr int kWindowsOfACut = 32, kWindowsOfAnAdd = 32, kChannelsOfAnAdd = 16, kMaxEngines = 16;
 
 // Windows [window, channel, roi...] out of an image [channel, planes, extent 1, 2, 3] whose plane z lies at z % planes.
 struct CutArgs {
@@ -13,6 +13,7 @@ struct CutArgs {
   void* windows;
   const int* maps[4];        // by axis: of a coordinate of the padded image, the image's own; -1: the constant
   int roi[4], extent[4];     // extent[0] is not used
+  unsigned stride[4];        // of a channel of a window, whose axes may be in another order
   int planes, channels, from, to;
   float constant;
   int starts[kWindowsOfACut][4];
@@ -25,6 +26,7 @@ struct AddArgs {
   const void* values;        // [window, channel, roi...]; null: ones
   const float* weights;      // [roi...]; null: ones
   int roi[4], padded[4];
+  unsigned stride[4];        // of a channel of `values`; weights are dense
   int start[3], begin[3], end[3];
   int first, span;           // of the last axis: what all of these windows cover
   int planes, channels, type, windows;
@@ -39,10 +41,19 @@ struct FinishArgs {
   const int* starts;         // of the first axis
   void* to;                  // [channel, count, crop...]
   unsigned* not_positive;    // becomes 1 where a divisor is
-  long long channel_stride;  // of `to`, in elements
+  long long channel_stride, plane_stride;   // of `to`, in elements
   int padded[4], crop_begin[4], crop[4];   // crop[0] is `count`
   int planes, roi, halo, windows;          // of the first axis
   int first_window, end_window;            // those that touch these planes
   int channels, activation, reduction, type;   // as tenfold/sliding_window.h counts them
   float threshold;
+};
+
+// The mean of what several engines give for the same windows.
+struct MeanArgs {
+  const void* from[kMaxEngines];
+  int types[kMaxEngines];
+  float* to;
+  long long elements;
+  int engines;
 };

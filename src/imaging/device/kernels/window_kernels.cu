@@ -41,14 +41,16 @@ extern "C" __global__ void cut(const CutArgs a) {
   if (i >= voxels) return;
   const Place p = place_of(i, a.roi);
   i64 from = 0;
+  u32 to = 0;
   bool outside = false;
   for (int axis = 0; axis < 4; ++axis) {
+    to += (u32)p.at[axis] * a.stride[axis];
     const int at = a.maps[axis][a.starts[blockIdx.z][axis] + p.at[axis]];
     outside = outside || at < 0;
     from = axis == 0 ? (i64)blockIdx.y * a.planes + at % a.planes : from * a.extent[axis] + at;
   }
   const float value = outside ? a.constant : load_value(a.image, from, a.from);
-  store_value(a.windows, ((i64)blockIdx.z * a.channels + blockIdx.y) * voxels + i, a.to, value);
+  store_value(a.windows, ((i64)blockIdx.z * a.channels + blockIdx.y) * voxels + to, a.to, value);
 }
 
 // Blocks: voxels that the windows cover, groups of channels. In each voxel windows are added in their order, and a product is rounded
@@ -59,13 +61,14 @@ extern "C" __global__ void add(const AddArgs a) {
   if (i >= volume(extents)) return;
   const Place p = place_of(i, extents);
   i64 to = 0, stride = a.planes;
-  u32 row = 0;   // of a window
+  u32 row = 0, line = 0;   // of a window: of its weights, of its values
   for (int axis = 0; axis < 3; ++axis) {
     if (p.at[axis] < a.begin[axis] || p.at[axis] >= a.end[axis]) return;
     const int at = a.start[axis] + p.at[axis];
     if (axis > 0) stride *= a.padded[axis];
     to = axis == 0 ? at % a.planes : to * a.padded[axis] + at;
     row = row * (u32)a.roi[axis] + (u32)p.at[axis];
+    line += (u32)p.at[axis] * a.stride[axis];
   }
   const int x = a.first + p.at[3];
   to = to * a.padded[3] + x, stride *= a.padded[3];
@@ -79,7 +82,7 @@ extern "C" __global__ void add(const AddArgs a) {
       const int at = x - a.starts[w];
       if (at < a.begins[w] || at >= a.ends[w]) continue;
       const u32 voxel = row * (u32)a.roi[3] + (u32)at;
-      const i64 from = ((i64)w * a.channels + c) * voxels + voxel;
+      const i64 from = ((i64)w * a.channels + c) * voxels + line + (u32)at * a.stride[3];
       const float weight = a.weights ? a.weights[voxel] : 1.f;
       float value[4];
       for (int k = 0; k < 4; ++k)
@@ -131,15 +134,25 @@ extern "C" __global__ void finish(const FinishArgs a) {
     for (int c = 0; c < a.channels; ++c) largest = fmaxf(largest, mean_of(a, sums, stride, c, divisor));
     for (int c = 0; c < a.channels; ++c) total += expf(mean_of(a, sums, stride, c, divisor) - largest);
   }
+  const i64 to = (i64)p.at[0] * a.plane_stride + i % ((u32)a.crop[1] * (u32)a.crop[2] * (u32)a.crop[3]);
   float best = 0.f;
   int label = 0;
   for (int c = 0; c < a.channels; ++c) {
     float value = mean_of(a, sums, stride, c, divisor);
     if (a.activation == 2) value = __fdiv_rn(expf(value - largest), total);
-    if (a.reduction == 0) ((float*)a.to)[c * a.channel_stride + i] = value;
-    if (a.reduction == 2) ((u8*)a.to)[c * a.channel_stride + i] = value >= a.threshold ? 1 : 0;
+    if (a.reduction == 0) ((float*)a.to)[c * a.channel_stride + to] = value;
+    if (a.reduction == 2) ((u8*)a.to)[c * a.channel_stride + to] = value >= a.threshold ? 1 : 0;
     // NaN is the largest of all, as in NumPy and torch.
     if (c == 0 || value > best || (value != value && best == best)) best = value, label = c;
   }
-  if (a.reduction == 1) store_value(a.to, i, a.type, (float)label);
+  if (a.reduction == 1) store_value(a.to, to, a.type, (float)label);
+}
+
+// Blocks: elements of a batch's outputs. Engines are added in their order, as on CPUs.
+extern "C" __global__ void mean(const MeanArgs a) {
+  const i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= a.elements) return;
+  float sum = load_value(a.from[0], i, a.types[0]);
+  for (int e = 1; e < a.engines; ++e) sum = __fadd_rn(sum, load_value(a.from[e], i, a.types[e]));
+  a.to[i] = __fdiv_rn(sum, (float)a.engines);
 }

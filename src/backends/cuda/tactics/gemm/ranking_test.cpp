@@ -87,5 +87,16 @@ TEST(CudaRanking, OthersAreByTheirOwnFigures) {
   EXPECT_GE(by_clock, 1);
 }
 
+// Which is why pad_channels makes 104 channels of 100.
+TEST(CudaRanking, OnlyWholePiecesOfChannelsReachWgmma) {
+  for (const std::int64_t channels : {100, 104}) {
+    const std::string text = cat("f16[1,", channels, ",24,24,24] f16[", channels, ",", channels, ",3,3,3]! pads=[1,1,1,1,1,1]");
+    bool wgmma = false;
+    each_tactic(OneNode("Conv", text, "", {}), testing::compile_only(90),
+                [&](const Tactic& tactic, const testing::TacticRun&) { wgmma = wgmma || tactic.name == "conv_wgmma"; });
+    EXPECT_EQ(wgmma, channels % 8 == 0) << channels;
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::backends
