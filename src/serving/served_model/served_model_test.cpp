@@ -246,7 +246,7 @@ TEST_F(Served, RowsOfZerosAreLeftOutOfAnswers) {
   open("Exp", {"n", "2"});
   options_.build.profiles.push_back({{"x", {{1, 2}, {8, 2}, {8, 2}}}});
   const auto model = std::make_shared<served_model::FileModel>(path_, options_);
-  served_model::DeviceEngines engines(path_, options_, "cpu");
+  served_model::DeviceEngines engines(path_, options_, "cpu", false);
   const ServedEngine engine = engines.engine_for({});
   served_model::UsedEngine used{engine, 0, engine.engine.create_context(), std::vector<std::vector<std::byte>>(2), {}};
   Request a({2, 2}, {0, 1, 2, 3}), b({1, 2}, {4, 5});
