@@ -13,13 +13,14 @@ import unittest
 
 import cli_case
 import numpy as np
+import repository_case
 from onnx import TensorProto, helper
 from serve_case import INFER, ServeCase, Server, answer_of, json_request, rows
 
 
-def save_slow(path, steps=24, width=768):
+def save_slow(path, steps=24, width=768, rows=1):
     """y = x, after matrix products that depend on it: 0.1 s or more of a core."""
-    nodes = [helper.make_node("Expand", ["x", "shape"], ["p0"])]
+    nodes = [helper.make_node("ReduceMin", ["x"], ["low"], keepdims=0), helper.make_node("Expand", ["low", "shape"], ["p0"])]
     for i in range(steps):
         nodes += [helper.make_node("MatMul", [f"p{i}", f"p{i}"], [f"q{i}"]), helper.make_node("Tanh", [f"q{i}"], [f"p{i + 1}"])]
     nodes += [helper.make_node("ReduceMin", [f"p{steps}"], ["least"], keepdims=0), helper.make_node("Mul", ["least", "zero"], ["nothing"]),
@@ -28,7 +29,7 @@ def save_slow(path, steps=24, width=768):
         helper.make_tensor("shape", TensorProto.INT64, [2], [width, width]),
         helper.make_tensor("zero", TensorProto.FLOAT, [], [0.0]),
     ]
-    return cli_case.save_model(path, nodes, [("x", cli_case.FLOAT, [1, 1])], [("y", cli_case.FLOAT, [1, 1])], constants)
+    return cli_case.save_model(path, nodes, [("x", cli_case.FLOAT, [rows, 1])], [("y", cli_case.FLOAT, [rows, 1])], constants)
 
 
 def slow_request(value=0.5, **parameters):
@@ -122,6 +123,75 @@ class Slow(unittest.TestCase):
         for wrong in (-1, "1", 1.5, True):
             self.assertEqual(self.server.infer(slow_request(priority=wrong))[0], 400)
             self.assertEqual(self.server.infer(slow_request(timeout=wrong))[0], 400)
+
+
+LEVELS = """
+backend: "tenfold"
+max_batch_size: 1
+input { name: "x" data_type: TYPE_FP32 dims: [ 1 ] }
+output { name: "y" data_type: TYPE_FP32 dims: [ 1 ] }
+instance_group { count: 1 kind: KIND_CPU }
+dynamic_batching {
+  priority_levels: 3
+  default_priority_level: 2
+  default_queue_policy { allow_timeout_override: true }
+  priority_queue_policy { key: 1 value { max_queue_size: 2 } }
+  priority_queue_policy { key: 3 value { timeout_action: DELAY default_timeout_microseconds: 1000 } }
+}
+"""
+
+
+class Levels(unittest.TestCase):
+    """Priority levels of a repository's model. One instance, one row a run."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.repository = repository_case.Repository()
+        cls.repository.write("m", "config.pbtxt", LEVELS)
+        os.makedirs(cls.repository.path("m", "1"))
+        save_slow(cls.repository.path("m", "1", "model.onnx"), rows="batch")
+        cls.server = repository_case.RepositoryServer([cls.repository.folder], "--grpc-port=0")
+        assert cls.server.port, cls.server.start
+        cls.server.infer(slow_request())
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+        cls.repository.remove()
+
+    def wait_for(self, received):
+        until = time.monotonic() + 30
+        while self.server.statistics()["tenfold"]["received"] < received and time.monotonic() < until:
+            time.sleep(0.001)
+
+    def test_levels_and_late_requests(self):
+        received = self.server.statistics()["tenfold"]["received"]
+        first = [Answer(self.server, slow_request()) for _ in range(5)]  # all wait before these have run
+        self.wait_for(received + 5)
+        requests = []
+        for place, priority in enumerate((3, 2, 0, 1)):
+            requests.append(Answer(self.server, slow_request(priority=priority)))
+            self.wait_for(received + 6 + place)
+        self.assertGreaterEqual(self.server.statistics()["tenfold"]["waiting"], 4)  # else this machine is too slow to tell
+        for one in first + requests:
+            self.assertEqual(one.result()[0], 200)
+        ended = [one.began + one.seconds for one in requests]
+        self.assertEqual(sorted(range(4), key=ended.__getitem__), [3, 1, 2, 0])  # a default of 2, and the late one last, but answered
+
+    def test_a_level_has_its_own_size(self):
+        first = Answer(self.server, slow_request(priority=2))
+        time.sleep(0.02)
+        requests = [Answer(self.server, slow_request(priority=1)) for _ in range(6)]
+        statuses = sorted(one.result() for one in requests)
+        refused = [text for status, text in statuses if status == 503]
+        self.assertGreaterEqual(len(refused), 2, statuses)  # two wait, and one or two run meanwhile
+        self.assertIn("Exceeds maximum queue size", refused[0])
+        self.assertEqual(first.result()[0], 200)
+
+    def test_priorities_above_the_levels_are_refused(self):
+        for priority in (4, 2**32 + 1, 2**64 - 1):
+            status, answer = self.server.infer(slow_request(priority=priority))
+            self.assertEqual((status, "has the priority levels 1 to 3" in answer["error"]), (400, True), answer)
 
 
 class Cache(ServeCase):
