@@ -113,6 +113,14 @@ class BadConfigurations(unittest.TestCase):
                 "parameter 'tenfold.threads' is '-3'",
             ),
             (
+                'output { name: "y" data_type: TYPE_FP32 dims: 4 label_filename: "labels.txt" } max_batch_size: 4',
+                "labels.txt cannot be read",
+            ),
+            (
+                'output { name: "y" data_type: TYPE_FP32 dims: 4 label_filename: "/etc/passwd" } max_batch_size: 4',
+                "expected a path inside",
+            ),
+            (
                 'max_batch_size: 4 model_warmup { name: "w" batch_size: 9 '
                 'inputs { key: "x" value { data_type: TYPE_FP32 dims: 4 zero_data: true } } }',
                 "has batch_size 9",

@@ -3,6 +3,11 @@
 #include <chrono>
 
 namespace tenfold::server {
+namespace {
+
+constexpr std::chrono::milliseconds kBetween{100};   // reports
+
+}  // namespace
 
 std::string progress_text(const Progress& step) {
   const std::string doing = step.phase == "tune" ? "tuning" : step.phase == "confirm" ? "confirming times," : std::string(step.phase);
@@ -18,7 +23,6 @@ void set_build_options(ServedModelOptions& served, const cli::ServeOptions& opti
 }
 
 LoadProgress::LoadProgress(ServedModelOptions& served, std::function<void(const std::string&)> report) {
-  constexpr std::chrono::milliseconds kBetween{100};   // reports
   const auto last = std::make_shared<std::chrono::steady_clock::time_point>();
   served.build.progress = [report = std::move(report), last, active = active_](const Progress& step) {
     const auto now = std::chrono::steady_clock::now();

@@ -26,7 +26,7 @@ constexpr FieldRule kRules[] = {
     {"input.allow_ragged_batch", kRefused, "requests of unequal shapes run one after the other; remove it, or serve it by Triton"},
     {"input.is_non_linear_format_io", kRefused, "it is TensorRT's; remove it"},
     {"output", kHonored, ""},
-    {"output.label_filename", kNoEffect, "labels are for classification, which requests are refused by name"},
+    {"output.label_filename", kHonored, ""},
     {"output.is_shape_tensor", kRefused, "it is TensorRT's; remove it"},
     {"output.is_non_linear_format_io", kRefused, "it is TensorRT's; remove it"},
     {"batch_input", kRefused, "it belongs to ragged batches; let clients send it as an input"},

@@ -89,6 +89,23 @@ void check_plain_path(const std::string& field, const std::string& path) {
     refuse("field '" + field + "' is '" + path + "', expected a path inside the model's folder");
 }
 
+std::map<std::string, std::vector<std::string>> read_labels(const inference::ModelConfig& config, const std::string& folder) {
+  std::map<std::string, std::vector<std::string>> labels;
+  for (const auto& output : config.output()) {
+    if (output.label_filename().empty()) continue;
+    check_plain_path("output.label_filename", output.label_filename());
+    const std::string text = read_file(folder + "/" + output.label_filename(), "label_filename of output '" + output.name() + "'");
+    std::vector<std::string>& lines = labels[output.name()];
+    for (std::size_t from = 0; from < text.size();) {
+      const std::size_t end = std::min(text.find('\n', from), text.size());
+      lines.push_back(text.substr(from, end - from));
+      if (!lines.back().empty() && lines.back().back() == '\r') lines.back().pop_back();
+      from = end + 1;
+    }
+  }
+  return labels;
+}
+
 std::vector<Warmup> read_warmups(const inference::ModelConfig& config, const std::string& folder) {
   std::vector<Warmup> warmups;
   for (const ModelWarmup& sample : config.model_warmup()) {

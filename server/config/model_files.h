@@ -1,4 +1,4 @@
-// Files beside a model that its configuration names: samples to warm up with.
+// Files beside a model that its configuration names: labels of classes, samples to warm up with.
 #pragma once
 
 #include "core/models.h"
@@ -8,6 +8,8 @@ namespace tenfold::server {
 
 // Throws Error for a path that leaves its folder.
 void check_plain_path(const std::string& field, const std::string& path);
+// Labels, a line each, by output.
+std::map<std::string, std::vector<std::string>> read_labels(const inference::ModelConfig& config, const std::string& folder);
 std::vector<Warmup> read_warmups(const inference::ModelConfig& config, const std::string& folder);
 
 }  // namespace tenfold::server

@@ -3,7 +3,6 @@
 #include "core/models.h"
 #include "core/unloading.h"
 #include "core/warmup.h"
-#include "observe/fallback_counts.h"
 #include "tenfold/error.h"
 #include "triton_backend/open_model.h"
 
@@ -21,9 +20,6 @@ void Model::open() {
 }
 
 Model::Model(ModelOptions options) : options_(std::move(options)) {
-  options_.served.report_fallback = [name = options_.name, version = options_.version](const FallbackCount& one) {
-    fallback_counts().add({name, version, one.from, one.to, one.reason}, one.requests);
-  };
   open();
   for (const BindingInfo& b : served_->bindings())
     if (v2_name(b.dtype).empty())

@@ -59,6 +59,7 @@ struct ModelOptions {
   std::shared_ptr<const inference::ModelConfig> config;   // completed, as clients see it
   std::map<std::string, Shape> input_dims;       // as requests have them, without the batch dim; -1: open
   std::map<std::string, Reshape> input_reshapes, output_reshapes;
+  std::map<std::string, std::vector<std::string>> labels;  // of classes, by output
   std::vector<Warmup> warmups;
   std::shared_ptr<std::atomic<bool>> from_cache; // whether a plan was found in the cache; null: not known
 };
