@@ -23,10 +23,8 @@ sys.path[:0] = [str(ROOT / 'tests'), str(ROOT / 'bench')]
 from serve_common import commit, machine
 
 CHECKS = ('mixing', 'overload', 'drops', 'timeouts', 'stop', 'growth')
-# Name, file, its words for the long form.
-OTHERS = (('network', 'tests/net_faults_test.py', ['--full']),
-          ('supervisor', 'tests/supervisor_test.py', ['--full']),
-          ('reload', 'tests/reload_test.py', ['--full']))
+# Tests that have a long form: FILE TENFOLD --full.
+OTHERS = {'network': 'tests/net_faults_test.py', 'supervisor': 'tests/supervisor_test.py', 'reload': 'tests/reload_test.py'}
 
 
 def run_check(name, build, short):
@@ -42,9 +40,9 @@ def run_check(name, build, short):
             return False, traceback.format_exc(limit=-1).strip().splitlines()[-1]
 
 
-def run_other(path, words, build):
-    done = subprocess.run([sys.executable, str(ROOT / path), *words], capture_output=True, text=True,
-                          env={**os.environ, 'TENFOLD': str(pathlib.Path(build, 'cli/tenfold'))})
+def run_other(path, build):
+    done = subprocess.run([sys.executable, str(ROOT / path), str(pathlib.Path(build, 'cli/tenfold')), '--full'], capture_output=True,
+                          text=True)
     lines = (done.stdout + done.stderr).strip().splitlines()
     if done.returncode != 0:
         print('\n'.join(lines[-40:]))
@@ -59,8 +57,7 @@ def main():
     parser.add_argument('--keep', type=pathlib.Path, help='adds the verdicts to this file')
     parser.add_argument('--list', action='store_true')
     args = parser.parse_args()
-    others = {name: (path, words) for name, path, words in OTHERS}
-    names = [*CHECKS, *others]
+    names = [*CHECKS, *OTHERS]
     if args.list:
         print('\n'.join(names))
         return 0
@@ -71,11 +68,11 @@ def main():
         parser.error('which build folder?')
     bad = 0
     for name in chosen:
-        if name in others and not (ROOT / others[name][0]).exists():
-            print(f'{name}: left out, there is no {others[name][0]}', flush=True)
+        if name in OTHERS and not (ROOT / OTHERS[name]).exists():
+            print(f'{name}: left out, there is no {OTHERS[name]}', flush=True)
             continue
         begun, load = time.monotonic(), os.getloadavg()[0]
-        good, said = run_other(*others[name], args.build) if name in others else run_check(name, args.build, args.short)
+        good, said = run_other(OTHERS[name], args.build) if name in OTHERS else run_check(name, args.build, args.short)
         seconds = round(time.monotonic() - begun)
         bad += not good
         print(f'{name}: {"passed" if good else "FAILED"}, {seconds} s: {said}', flush=True)

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <deque>
 #include <memory>
 #include <queue>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "connection.h"
 
@@ -28,6 +30,7 @@ struct Client {
   const Request* request = nullptr;   // of the call; null: none
   Time due;                           // when the call began, or should have
   std::uint64_t call = 0;             // tells its calls apart
+  bool answered = false;              // once, at least
   bool dropping = false;              // its answer is not waited for
   std::uint32_t watched = 0;          // events
 };
@@ -161,6 +164,7 @@ class Load {
     const auto answer = client.connection->advance();
     if (answer && client.request) {
       count(client, *answer);
+      if (!std::exchange(client.answered, true) && ++warm_ == clients_.size() && options_.say_when_warm) std::fputs("warm\n", stderr);
       if (answer->closes) client.connection.reset();
       free(client, index);
     } else if (!client.connection->open()) {
@@ -209,7 +213,7 @@ class Load {
   std::vector<std::size_t> free_;
   std::deque<Time> backlog_;          // due times of calls that have no client yet
   std::priority_queue<Drop, std::vector<Drop>, std::greater<>> drops_;
-  std::size_t busy_ = 0, retired_ = 0;
+  std::size_t busy_ = 0, retired_ = 0, warm_ = 0;
   Time start_, counted_from_, end_, next_due_, last_answer_;
   Results results_;
 };

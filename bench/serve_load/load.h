@@ -23,6 +23,7 @@ struct LoadOptions {
   double drop_within_ms = 10;      // after so long at most
   std::uint64_t seed = 1;
   bool shuffle = false;            // requests in random order
+  bool say_when_warm = false;      // a line on stderr when each client has had an answer
   bool retire = false;             // a client whose connection the server has ended makes no other
 };
 

@@ -61,6 +61,7 @@ int run(int count, char** values) {
   const std::map<std::string, std::function<void(const std::string&, const std::string&)>> flags = {
       {"--grpc", [&](auto&, auto&) { options.grpc = true; }},
       {"--shuffle", [&](auto&, auto&) { options.shuffle = true; }},
+      {"--say-when-warm", [&](auto&, auto&) { options.say_when_warm = true; }},
       {"--retire", [&](auto&, auto&) { options.retire = true; }},
       {"--requests", [&](auto&, auto& value) { file = value; }},
       {"--host", [&](auto&, auto& value) { options.host = value; }},

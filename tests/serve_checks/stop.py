@@ -13,7 +13,9 @@ CLIENTS = 1000
 def one_stop(context, model, files, protocol, delay):
     clients = CLIENTS if protocol == 'http' else 200
     with context.server(model, '--max-batch=16', '--max-queue-size=0') as server:
-        load = context.begin_load(server, files[protocol], grpc=protocol == 'grpc', clients=clients, seconds=60, retire=True)
+        load = context.begin_load(server, files[protocol], grpc=protocol == 'grpc', clients=clients, seconds=60, retire=True,
+                                  say_when_warm=True)
+        require(load.stderr.readline() == 'warm\n', f'{protocol}: not all clients were answered')
         time.sleep(delay)
         server.process.send_signal(signal.SIGTERM)
         code = server.process.wait(60)
@@ -32,6 +34,6 @@ def check(context):
         files = write_requests(context, server, [numbers.normal(size=(1, 6)).astype(np.float32) for _ in range(50)])
     sent = refused = 0
     for i in range(stops):
-        some, others = one_stop(context, model, files, ('http', 'grpc')[i % 2], 0.3 + rng.random() / 2)
+        some, others = one_stop(context, model, files, ('http', 'grpc')[i % 2], rng.random() / 3)
         sent, refused = sent + some, refused + others
     return f'{stops} signals, {sent} requests, none lost; {refused} were refused while the server stopped'
