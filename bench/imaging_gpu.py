@@ -54,7 +54,7 @@ def engine_seconds(engine, shape, batch, calls=30):
     context = tenfold.Context(engine)
     x = torch.zeros(batch, *shape, device='cuda')
     context.set_shape('x', x.shape)
-    y = torch.empty(context.shape('y'), device='cuda')
+    y = torch.empty(context.shape('y'), device='cuda', dtype=torch.float16)
     context.bind('x', x), context.bind('y', y)
     context.prepare()
     stream = torch.cuda.Stream()

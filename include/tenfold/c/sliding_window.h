@@ -167,6 +167,7 @@ typedef struct {
   tenfold_sweep_seconds* seconds;  /* where they are added up; may be null */
   int32_t on_host;                 /* nonzero: windows are cut and blended by the host, for engines on GPUs, too */
   int32_t axis;                    /* the spatial axis along which slabs pass; for planes and rows it is the first one */
+  int32_t devices; /* 1: several engines are one network on several devices; 0: their mean */
 } tenfold_sweep_options;
 /* Sweeps over images along a spatial axis, from a source to sinks. `options` may be null. */
 TENFOLD_API tenfold_status tenfold_sweep(const tenfold_sliding_window* windows, const tenfold_image_source* source,

@@ -175,10 +175,10 @@ struct PySweep {
 nb::list infer_windows(const SlidingWindow& windows, nb::handle images, nb::handle predictor, std::int64_t window_batch,
                        nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
                        int threads, nb::handle progress, nb::handle out, nb::handle grid, nb::handle interpolation,
-                       std::int64_t memory, int axis) {
+                       std::int64_t memory, int axis, bool devices) {
   PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}), window_batch,
                dtype, progress, memory);
-  call.options.axis = axis;
+  call.options.axis = axis, call.options.several = devices ? SeveralEngines::devices : SeveralEngines::mean;
   if (std::unique_ptr<GpuImages> there = call.on_gpu(images, out)) {
     const MakeSink make = [&](std::size_t) { return there->make_sink(); };
     call.run([&](const auto& with) { sweep(windows, there->source(), with, make, call.options); });
@@ -195,11 +195,12 @@ nb::dict sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle
                        nb::handle predictor, nb::handle open, std::int64_t chunk, std::int64_t window_batch,
                        nb::handle dtype, const std::string& activation, const std::string& reduce, double threshold,
                        int threads, nb::handle progress, nb::handle grid, nb::handle interpolation, std::int64_t memory,
-                       std::int64_t first_plane, nb::handle rows, int axis) {
+                       std::int64_t first_plane, nb::handle rows, int axis, bool devices) {
   PySweep call(predictor, stitch_options({activation, reduce, threshold, threads, grid, interpolation}), window_batch,
                dtype, progress, memory);
   SweepSeconds seconds;
   call.options.seconds = &seconds, call.options.first_plane = first_plane, call.options.axis = axis;
+  call.options.several = devices ? SeveralEngines::devices : SeveralEngines::mean;
   if (!rows.is_none()) {
     const Shape range = shape_of(rows);
     if (range.size() != 2 || range[1] <= 0)
@@ -237,18 +238,20 @@ void bind_sweep(nb::module_& m) {
         nb::arg("activation") = "none", nb::arg("reduce") = "none", nb::arg("threshold") = 0.5, nb::arg("threads") = 0,
         nb::arg("progress").none() = nb::none(), nb::arg("out").none() = nb::none(),
         nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear", nb::arg("memory") = 0,
-        nb::arg("axis") = 0,
+        nb::arg("axis") = 0, nb::arg("devices") = false,
         "Images [image, channel, spatial...] through an engine, the mean of several or a function of (windows, "
         "first), in windows: a list of arrays, those of `out` where it is given, which share no memory with the images. "
         "Images on the GPU of the engine stay there, and so do results. grid: spatial extents to which means are "
         "resampled before activation and reduction; interpolation: linear or nearest, for all axes or each. "
-        "memory: bytes beyond which rows are computed in bands, 0: no bound. axis: along which slabs pass.");
+        "memory: bytes beyond which rows are computed in bands, 0: no bound. axis: along which slabs pass. "
+        "devices: the engines are one network on several devices, each of which computes a band of rows.");
   m.def("sweep", &sweep_windows, nb::arg("windows"), nb::arg("read"), nb::arg("shape"), nb::arg("source_dtype"),
         nb::arg("predictor"), nb::arg("open"), nb::kw_only(), nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("activation") = "none", nb::arg("reduce") = "none",
         nb::arg("threshold") = 0.5, nb::arg("threads") = 0, nb::arg("progress").none() = nb::none(),
         nb::arg("grid").none() = nb::none(), nb::arg("interpolation") = "linear", nb::arg("memory") = 0,
         nb::arg("first_plane") = 0, nb::arg("rows").none() = nb::none(), nb::arg("axis") = 0,
+        nb::arg("devices") = false,
         "The same plane by plane: read(image, begin, extent) gives [channel, extent...], and is called by another thread "
         "while the predictor computes; open(output, dtype, shape) gives the function write(image, begin, planes). "
         "first_plane, rows: a part of the results, from that plane on, and [first, end) of the second axis. axis: along "

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tenfold._native import SlidingWindow, WindowStitcher, infer, sweep
+    from tenfold.imaging.devices import Devices
     from tenfold.imaging.ensemble import Ensemble
     from tenfold.imaging.inferers import SlidingWindowInferer, SlidingWindowInfererAdapt
     from tenfold.imaging.slice_inferer import SliceInferer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _NATIVE = ('SlidingWindow', 'WindowStitcher', 'infer', 'sweep')   # tenfold/sliding_window.h
 _MODULES = {   # imported with the first use of a name
+    'Devices': 'devices',
     'Ensemble': 'ensemble',
     'SliceInferer': 'slice_inferer',
     'SlidingWindowInferer': 'inferers',
@@ -27,8 +29,8 @@ _MODULES = {   # imported with the first use of a name
     'sliding_window_inference': 'sliding_window',
 }
 __all__ = [
-    'Ensemble', 'SliceInferer', 'SlidingWindow', 'SlidingWindowInferer', 'SlidingWindowInfererAdapt', 'WindowStitcher',
-    'infer', 'sliding_window_inference', 'sweep',
+    'Devices', 'Ensemble', 'SliceInferer', 'SlidingWindow', 'SlidingWindowInferer', 'SlidingWindowInfererAdapt',
+    'WindowStitcher', 'infer', 'sliding_window_inference', 'sweep',
 ]
 
 

@@ -10,6 +10,7 @@ from tenfold import _native
 from tenfold.errors import InvalidArgument
 from tenfold.imaging._arrays import is_torch
 from tenfold.imaging._outputs import flatten, pack
+from tenfold.imaging.devices import Devices
 
 
 class Ensemble(tuple[Any, ...]):
@@ -53,8 +54,8 @@ class Ensemble(tuple[Any, ...]):
 
 
 def engines_of(predictor: Any) -> tuple[Any, ...]:
-    """The engines of an engine or of an ensemble of engines; else none."""
-    all_of = predictor if isinstance(predictor, Ensemble) else (predictor,)
+    """The engines of an engine, of an ensemble of engines or of Devices; else none."""
+    all_of = predictor if isinstance(predictor, (Devices, Ensemble)) else (predictor,)
     return tuple(all_of) if all(isinstance(one, _native.Engine) for one in all_of) else ()
 
 

@@ -11,6 +11,7 @@ from tenfold.imaging import _arguments as check
 from tenfold.imaging._calls import Calls
 from tenfold.imaging._images import Images, open_images
 from tenfold.imaging._outputs import pack
+from tenfold.imaging.devices import Devices
 from tenfold.imaging.ensemble import engines_of
 
 
@@ -41,7 +42,7 @@ def sliding_window_inference(
     roi_size: the window, one extent or one for each axis. 0, -1 and None stand for that of `inputs`. Smaller images are
         padded by padding_mode and cval.
     sw_batch_size: windows of one call of the predictor.
-    predictor: a function of (windows, *args, **kwargs), a tenfold.Engine, or an Ensemble of several; between windows of
+    predictor: a function of (windows, *args, **kwargs), a tenfold.Engine, an Ensemble of several or Devices; between windows of
         engines no Python runs. It returns an array [windows, channel, spatial...], or a sequence or a dict of them.
         Channels and resolutions may differ. Windows of integer images are float32.
     overlap: the part of a window that it shares with the next, for all axes or for each.
@@ -80,7 +81,7 @@ def sliding_window_inference(
     draw = progress_bar(progress, 'windows')
     if engines:
         _refuse_beside_engine(condition=condition is not None, with_coord=with_coord, args=args, kwargs=kwargs)
-        keys, arrays = _run_engines(windows, images, engines, batch, draw)
+        keys, arrays = _run_engines(windows, images, engines, isinstance(predictor, Devices), batch, draw)
     else:
         if not callable(predictor):
             raise InvalidArgument(f'predictor is a {type(predictor).__name__}; expected a function, a tenfold.Engine or an Ensemble')
@@ -106,10 +107,10 @@ def _refuse_beside_engine(**given: Any) -> None:
                                   'function that calls the engine with what it needs')
 
 
-def _run_engines(windows: Any, images: Images, engines: tuple[Any, ...], batch: int,
+def _run_engines(windows: Any, images: Images, engines: tuple[Any, ...], devices: bool, batch: int,
                  draw: Callable[[int, int], bool] | None) -> tuple[list[str] | None, list[Any]]:
     names = [binding.name for binding in engines[0].bindings if not binding.is_input]
-    arrays = _native.infer(windows, images.host, engines, batch, progress=draw)
+    arrays = _native.infer(windows, images.host, engines, batch, progress=draw, devices=devices)
     if len(names) == 1:
         return None, arrays
     by_name = dict(sorted(zip(names, arrays)))

@@ -27,7 +27,7 @@ class Guide(Case):
         os.chdir(self.folder)
         names = {'volume': VOLUME, 'network': lambda x: x}
         blocks = re.findall(r'^```python\n(.*?)^```', GUIDE.read_text(), re.M | re.S)
-        self.assertEqual(len(blocks), 5)
+        self.assertEqual(len(blocks), 6)
         exec(compile(blocks[0], 'first', 'exec'), names)
         self.near(names['y'], VOLUME, 1e-6)
         exec(compile(blocks[1], 'second', 'exec'), names)
@@ -37,11 +37,15 @@ class Guide(Case):
         self.near(names['y'], by_engine, 1e-5)
         exec(compile(blocks[2], 'third', 'exec'), names)   # of the engine and what calls it
         self.near(names['y'], by_engine, 1e-5)
-        exec(compile(blocks[3], 'fourth', 'exec'), names)
+        several = blocks[3].replace("('cuda:0', 'cuda:1')", "('cpu', 'cpu')")
+        self.assertNotEqual(several, blocks[3])
+        exec(compile(several, 'fourth', 'exec'), names)
+        self.near(names['y'], by_engine, 1e-6)
+        exec(compile(blocks[4], 'fifth', 'exec'), names)
         self.assertEqual((names['labels'].shape, names['labels'].dtype), ((1, 1, *VOLUME.shape[2:]), np.uint8))
-        small = blocks[4].replace('(321, 512, 512)', '(21, 112, 31)')   # the guide's grid takes 84 MB
-        self.assertNotEqual(small, blocks[4])
-        exec(compile(small, 'fifth', 'exec'), names)
+        small = blocks[5].replace('(321, 512, 512)', '(21, 112, 31)')   # the guide's grid takes 84 MB
+        self.assertNotEqual(small, blocks[5])
+        exec(compile(small, 'sixth', 'exec'), names)
         self.assertEqual(names['labels'].shape, (1, 1, 21, 112, 31))
 
 

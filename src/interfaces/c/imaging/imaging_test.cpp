@@ -84,14 +84,16 @@ TEST(CImaging, Fields) {
   const auto count_calls = [](void* user, std::int64_t, std::int64_t) { return ++*static_cast<std::int32_t*>(user); };
   std::int32_t calls = 0;
   const auto count_lines = [](void* user, std::int32_t, const char*) { ++*static_cast<std::int32_t*>(user); };
-  tenfold_sweep_options o{sizeof o, &s, 7, "f16", count_calls, &calls, 1000, 1, 2, 3, count_lines, &calls, nullptr, 1, 2};
-  const auto& [stitch, window_batch, axis, input, memory, first_plane, first_row, end_row, log, seconds, progress, stay_on_gpu] =
+  tenfold_sweep_options o{sizeof o, &s, 7, "f16", count_calls, &calls, 1000, 1, 2, 3, count_lines, &calls, nullptr, 1, 2, 1};
+  const auto& [stitch, several, window_batch, axis, input, memory, first_plane, first_row, end_row, log, seconds, progress,
+               stay_on_gpu] =
       c::sweep_options_of(&o);
   const auto& [activation, reduction, threshold, threads, c_grid, interpolation] = stitch;
   EXPECT_EQ(c_grid, (Shape{9, 8}));
   EXPECT_EQ(interpolation, std::vector{GridInterpolation::nearest});
   EXPECT_TRUE(memory == 1000 && first_plane == 1 && first_row == 2 && end_row == 3 && !stay_on_gpu && seconds == nullptr);
   EXPECT_TRUE(activation == OutputActivation::sigmoid && reduction == OutputReduction::threshold && threshold == 0 && threads == 3);
+  EXPECT_EQ(several, SeveralEngines::devices);
   EXPECT_TRUE(window_batch == 7 && axis == 2 && input == DType::f16 && progress(1, 2) && calls == 1);
   log(Severity::info, "");
   EXPECT_EQ(calls, 2);

@@ -87,6 +87,7 @@ SweepOptions tenfold::c::sweep_options_of(const tenfold_sweep_options* given) {
   options.log = log_of(c.log, c.log_user);
   options.stay_on_gpu = c.on_host == 0;
   options.axis = c.axis;
+  options.several = c.devices != 0 ? SeveralEngines::devices : SeveralEngines::mean;
   return options;
 }
 
