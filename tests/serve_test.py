@@ -303,7 +303,7 @@ class Refusals(ServeCase):
         ):
             self.refused(405, "", request, path)
         self.refused(404, "", request, "/v1/models/m:predict")
-        for path in ("/v2/models/m/generate", "/v2/repository/index", "/v2/systemsharedmemory/status"):
+        for path in ("/v2/models/m/generate",):
             self.refused(501, "serve the model by Triton and libtriton_tenfold.so", request, path)
         for method in ("GET", "PUT", "DELETE", "PATCH"):
             status, headers, _ = self.server.send(method, INFER, "" if method == "GET" else "x")
@@ -449,7 +449,7 @@ class Ends(unittest.TestCase):
         ports = ("--http-port=0", "--metrics-port=0", "--device=cpu")
         self.start_fails(2, "takes one model")
         self.start_fails(2, "did you mean", self.model, "--http-prot=1")
-        self.start_fails(2, "this server takes one model file", "--model-repository=" + self.folder)
+        self.start_fails(2, "it takes one model or repositories", self.model, "--model-repository=" + self.folder)
         self.start_fails(2, "0 to 65535", self.model, "--http-port=70000")
         self.start_fails(1, "failed", self.folder + "/nothing.onnx", *ports)
         self.start_fails(1, "is a folder", self.folder, *ports)
