@@ -45,7 +45,7 @@ TEST(Encoder, AVectorDoesNotDependOnTheBatch) {
   }
   EXPECT_EQ(encoder.counts().texts, 12);
   EXPECT_EQ(encoder.counts().truncated, 0);
-  EXPECT_TRUE(encoder.encode({}).empty());
+  EXPECT_TRUE(encoder.encode(Texts{}).empty());
 }
 
 // As on GPUs: all lengths in one run. A build that finds nothing to pack would say so.
