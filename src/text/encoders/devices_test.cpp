@@ -83,7 +83,7 @@ TEST(Devices, OneTextAndNoneAndManyCallers) {
   const std::vector<float> expected = bert.load().encode(views(texts));
   const Encoder encoder = bert.load(on(two_sets()));
   encoder.prepare();
-  EXPECT_TRUE(encoder.encode(Texts{}).empty());
+  EXPECT_TRUE(encoder.encode(std::vector<std::string_view>{}).empty());
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 4; ++caller)
     callers.emplace_back([&] {
