@@ -302,7 +302,7 @@ class Refusals(ServeCase):
             "/v2/models/stats",
         ):
             self.refused(405, "", request, path)
-        self.refused(404, "", request, "/v1/models/m:predict")
+        self.refused(405, "", request, "/v1/models/m:predict")  # OpenAI has GET there
         for path in ("/v2/models/m/generate",):
             self.refused(501, "serve the model by Triton and libtriton_tenfold.so", request, path)
         for method in ("GET", "PUT", "DELETE", "PATCH"):
