@@ -78,7 +78,7 @@ struct EngineInfo {
   std::int64_t arena_live_bytes = 0;   // the largest sum of live activations, the measure of arena_bytes
   std::int64_t library_workspace_bytes = 0;   // of the arena: the most that a step in cuBLASLt, cuDNN or oneDNN uses
   std::int64_t workspace_bytes = 0;    // of the arena: the most that any step uses
-  std::int64_t binding_bytes = 0;      // on a GPU: a context's copies of bindings there, at the largest shapes
+  std::int64_t binding_bytes = 0;      // a context's own memory for bindings, at the largest shapes (on a GPU: there)
   std::int64_t pinned_bytes = 0;       // on a GPU: a context's host memory for host steps, at the largest shapes
   int profiles = 1, steps = 0, threads = 1;
   int precomputed_steps = 0;                 // of `steps`: those that precompute() runs

@@ -74,7 +74,7 @@ typedef struct {
   int32_t on_gpu, waits_in_run, allocates_in_run;
   int32_t notes;           /* how many notes tenfold_engine_note() has */
   int64_t workspace_bytes; /* of the arena: the most that any step works in */
-  int64_t binding_bytes;   /* on a GPU: a context's copies of inputs and outputs there, at the largest shapes */
+  int64_t binding_bytes;   /* a context's own memory for bindings, at the largest shapes (on a GPU: there) */
   int64_t pinned_bytes;    /* on a GPU: the host's memory that a context keeps for host steps, at the largest shapes */
   int32_t precomputed_steps;     /* of `steps`: those that tenfold_context_precompute() runs */
   int32_t reserved;        /* 0 */
