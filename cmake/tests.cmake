@@ -85,8 +85,8 @@ if(TARGET tenfold_config_messages)
   find_package(simdjson REQUIRED)
   tenfold_test(server_config_test USES tenfold_config_messages tenfold_queue simdjson::simdjson SOURCES
     ${server}/config/config_test.cpp ${server}/config/config_text.cpp ${server}/config/field_rules.cpp ${server}/config/scheduling.cpp
-    ${server}/core/reshape.cpp ${server}/protocol/config_json.cpp ${server}/protocol/json_text.cpp ${server}/core/datatype.cpp
-    ${server}/repository/layout.cpp)
+    ${server}/core/reshape.cpp ${server}/protocol/config_json.cpp ${server}/protocol/json_text.cpp ${server}/observe/json_string.cpp
+    ${server}/core/datatype.cpp ${server}/repository/layout.cpp)
   target_include_directories(server_config_test PRIVATE ${server})
 endif()
 foreach(test background_test c_build_test)   # builds run in a process of the program

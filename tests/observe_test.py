@@ -117,6 +117,50 @@ class Metrics(ServeCase):
         self.assertEqual(total(after, "tenfold_request_received_total"), total(before, "tenfold_request_received_total"))
 
 
+CONFIG = """
+max_batch_size: 4
+metric_tags { key: "team" value: "cats\\"" }
+model_metrics { metric_control {
+  metric_identifier { family: "%s" }
+  histogram_options { buckets: [ %s ] }
+} }
+"""
+
+
+class Configured(unittest.TestCase):
+    """What config.pbtxt says of metrics."""
+
+    def start(self, folder, family, buckets):
+        os.makedirs(os.path.join(folder, "repository", "m", "1"))
+        save_tanh(os.path.join(folder, "repository", "m", "1", "model.onnx"))
+        with open(os.path.join(folder, "repository", "m", "config.pbtxt"), "w") as file:
+            file.write(CONFIG % (family, buckets))
+        return Server(f"--model-repository={folder}/repository", f"--plan-cache-dir={folder}/plans")
+
+    def bounds(self, family, buckets, histogram):
+        with tempfile.TemporaryDirectory() as folder:
+            server = self.start(folder, family, buckets)
+            self.assertEqual(server.infer(json_request(rows(1)))[0], 200)
+            metrics = scrape(server)
+            self.assertEqual(server.stop(), 0)
+        self.assertEqual(total(metrics, "nv_inference_request_success", model="m", team='cats\\"'), 1)
+        self.assertEqual(total(metrics, histogram + "_count"), 1)
+        return sorted(float(dict(has)["le"]) for has in metrics[histogram + "_bucket"])
+
+    def test_bounds_and_tags(self):
+        infinity = float("inf")
+        name = "tenfold_queue_duration_us"
+        self.assertEqual(self.bounds(name, "0.5, 7, 1000000", name), [0.5, 7, 1e6, infinity])
+        found = self.bounds("nv_inference_first_response_histogram_ms", "100, 500", "tenfold_request_duration_us")
+        self.assertEqual(found, [1e5, 5e5, infinity])
+
+    def test_what_is_wrong(self):
+        for family, buckets, words in (("tenfold_queue_duration_us", "5, 3", "rise"), ("nv_other", "1", "nv_other")):
+            with tempfile.TemporaryDirectory() as folder, self.assertRaises(AssertionError) as raised:
+                self.start(folder, family, buckets)
+            self.assertIn(words, str(raised.exception))
+
+
 class Sums(unittest.TestCase):
     """Requests that are right, wrong, late, cancelled and left alone: each is counted once."""
 

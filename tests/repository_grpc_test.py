@@ -80,7 +80,8 @@ class Control(unittest.TestCase):
                 made.load_model("b", config=json.dumps({"max_batch_size": 16}))
                 self.assertEqual((self.factor(made, "a"), self.factor(made, "b")), (2, 3))
                 config = made.get_model_config("b").config
-                self.assertEqual((config.name, config.max_batch_size, config.input[0].name, list(config.input[0].dims)), ("b", 16, "x", [4]))
+                told = (config.name, config.max_batch_size, config.input[0].name, list(config.input[0].dims))
+                self.assertEqual(told, ("b", 16, "x", [4]))
                 write_model(folder, "a", 5, 2)
                 made.load_model("a")
                 self.assertEqual(self.factor(made, "a"), 5)

@@ -250,9 +250,11 @@ def flat(value, path=""):
 
 
 def words(text):
-    return re.sub(
-        r"^(Invalid argument|Internal|Unsupported|Not found|Unavailable|Already exists): ", "", text.strip().rstrip(".")
-    )
+    """A reason without what only one of the two puts around it."""
+    text = text.strip().rstrip('".')
+    while found := re.match(r"(Invalid argument|Internal|Unsupported|Not found|Unavailable|Already exists|model 'c\d+'): ", text):
+        text = text[found.end() :]
+    return text
 
 
 def difference(ours, tritons):
@@ -342,6 +344,7 @@ def main():
         models,
     )
     text, same = page(models, ours, tritons)
+    text = text.replace(str(folder), "DIR")
     if "write" in options:
         pathlib.Path(options["write"]).write_text(text)
     print(text)

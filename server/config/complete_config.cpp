@@ -107,7 +107,7 @@ void complete_instances(inference::ModelConfig& config, const Completion& comple
   for (ModelInstanceGroup& group : *config.mutable_instance_group()) {
     if (group.name().empty()) group.set_name(config.name() + "_" + std::to_string(number));
     ++number;
-    if (group.kind() == ModelInstanceGroup::KIND_AUTO || group.kind() == ModelInstanceGroup::KIND_MODEL)
+    if (group.kind() == ModelInstanceGroup::KIND_AUTO)
       group.set_kind(!group.gpus().empty() || is_gpu(completion.device) ? ModelInstanceGroup::KIND_GPU : ModelInstanceGroup::KIND_CPU);
     if (group.count() == 0) group.set_count(1);
   }

@@ -44,10 +44,12 @@ std::string parameters_of(const ModelConfig& config, ServedModelOptions& served)
   return triton::configure(parameters, served).device;
 }
 
-std::vector<Instances> instances_of(const ModelConfig& config, const std::string& device) {
+// `chosen`: where instances go that leave it to the model (KIND_MODEL).
+std::vector<Instances> instances_of(const ModelConfig& config, const std::string& device, const std::string& chosen) {
   std::vector<Instances> instances;
   for (const auto& group : config.instance_group()) {
     if (!device.empty()) instances.push_back({device, group.count()});
+    else if (group.kind() == inference::ModelInstanceGroup::KIND_MODEL) instances.push_back({chosen, group.count()});
     else if (group.kind() == inference::ModelInstanceGroup::KIND_CPU) instances.push_back({"cpu", group.count()});
     else
       for (const std::int32_t gpu : group.gpus()) instances.push_back({"cuda:" + std::to_string(gpu), group.count()});
@@ -110,7 +112,7 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
     set_shapes(config, file->bindings(), options);
     triton::configure_tensors(tensors_of(config.input()), tensors_of(config.output()), file->bindings(), served);
   }
-  options.instances = instances_of(config, device);
+  options.instances = instances_of(config, device, defaults.completion.device);
   // One file's answers are kept wherever there is a cache; those of a repository's models as they say.
   if (!place.file.empty() && options.cache_responses) config.mutable_response_cache()->set_enable(true);
   if (config.response_cache().enable() && !options.cache_responses)

@@ -94,7 +94,7 @@ void check_tensors(const ModelConfig& config) {
   for (const auto& input : config.input()) {
     check_tensor(input, config, "input");
     if (input.format() != inference::ModelInput::FORMAT_NONE && input.dims_size() != 3)
-      refuse("model input '" + input.name() + "' NHWC/NCHW requires 3 dims for " + config.name());
+      refuse("model input NHWC/NCHW require 3 dims for " + config.name());
     if (!names.insert(input.name()).second) refuse("input '" + input.name() + "' of model " + config.name() + " is given twice");
   }
   names.clear();

@@ -265,7 +265,8 @@ void Connection::respond(HttpResponse response) {
   }
   response_ = std::move(response);
   const auto& head = parser_->get();
-  const Encoding encoding = exchange_ ? accepted_encoding(exchange_->request().header("accept-encoding")) : Encoding::none;
+  const bool as_it_is = !exchange_ || response_.no_compression;
+  const Encoding encoding = as_it_is ? Encoding::none : accepted_encoding(exchange_->request().header("accept-encoding"));
   if (encoding != Encoding::none && total(response_.body) > 0) {
     response_.body = {body_part(deflated(response_.body, encoding))};
     response_.headers.emplace_back("Content-Encoding", encoding == Encoding::gzip ? "gzip" : "deflate");

@@ -39,6 +39,7 @@ struct HttpResponse {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers;   // Content-Length and Connection are the connection's own
   std::vector<BodyPart> body;
+  bool no_compression = false;                   // also for a client that accepts it
 };
 
 // One request that waits for its response. One of the two respond functions is called, once, from any thread.

@@ -10,6 +10,7 @@
 #include "repository/repository.h"
 #include "tenfold/error.h"
 #include "tenfold/serving/served_encoder.h"
+#include "triton_backend/open_model.h"
 
 namespace tenfold::server {
 namespace {
@@ -82,6 +83,7 @@ std::string completed_config(const cli::ServeOptions& options) {
     const std::int64_t version = chosen_versions(versions_in(path, lines), config, name_of(path)).back();
     model = configured_model(config, name_of(path), version, {path, path + "/" + std::to_string(version), ""}, defaults, lines);
   }
+  triton::open_model(model.path, model.served);  // shapes that the model does not have are told here, too
   if (!model.not_batched.empty()) lines.push_back("requests are not batched: " + model.not_batched);
   for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
   return config_text(*model.config);

@@ -33,7 +33,11 @@ std::vector<SampledModel> sample_models(const Models& models) {
 
 HttpResponse metrics(const Models& models) {
   HttpResponse response{200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, {}};
-  response.body.push_back(body_part(metrics_text(sample_models(models))));
+  std::string text = metrics_text(sample_models(models));
+  // Prometheus accepts gzip, which takes ten times as long as the text itself.
+  constexpr std::size_t kCompressed = 1 << 20;
+  response.no_compression = text.size() > kCompressed;
+  response.body.push_back(body_part(std::move(text)));
   return response;
 }
 

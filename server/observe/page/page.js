@@ -122,8 +122,8 @@ function draw(data, now) {
   const before = new Map((last ? last.models : []).map(m => [m.name + '\n' + m.version, m]));
   $('about').textContent = `${data.version}, ${data.ready ? 'ready' : 'not ready'}, up for ${age(data.uptime_s)}`;
   $('cards').replaceChildren(...serverCards(data, last, seconds));
-  const others = data.others.length ? [el('section', block('Versions that do not serve', table(['model', 'version', 'state', 'reason'],
-      data.others.map(o => [o.name, o.version, o.state.toLowerCase() || 'not loaded', o.reason]))))] : [];
+  const others = data.others.length ? [el('section', block('Versions that do not serve', table(['model', 'state', 'reason'],
+      data.others.map(o => [o.version ? o.name + ', version ' + o.version : o.name, o.state.toLowerCase() || 'not loaded', o.reason]))))] : [];
   $('models').replaceChildren(...others, ...data.models.map(m => modelSection(m, before.get(m.name + '\n' + m.version), seconds)));
   last = data, lastAt = now;
 }
