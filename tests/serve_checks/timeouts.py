@@ -36,6 +36,8 @@ def check(context):
             require(not faults(timed) and not faults(kept), f'{said[-1]}: {faults(timed)} {faults(kept)}')
             require(early == 0, f'{said[-1]}: {early} were refused early')
             require(late['count'] > 10 * seconds, f'{said[-1]}: too few to tell')
-            require(late['p50_us'] / 1e3 <= 1 + slow, said[-1])
-            require(late['p99_us'] / 1e3 <= (50 if context.short else 5) + slow, said[-1])
+            # Where others use the machine, a thread that is due waits for a processor more than once.
+            median, p99 = (20 + 3 * slow, 100 + 10 * slow) if context.short else (1 + slow, 5 + slow)
+            require(late['p50_us'] / 1e3 <= median, said[-1])
+            require(late['p99_us'] / 1e3 <= p99, said[-1])
     return '; '.join(said)
