@@ -170,10 +170,6 @@ class Inference(unittest.TestCase):
         self.refused('INVALID_ARGUMENT', '', self.client.infer, 'toy', inputs(*arrays(1, 100)))
         self.refused('INVALID_ARGUMENT', 'none', self.client.infer, 'toy', inputs(x, n), outputs=[triton.InferRequestedOutput('none')])
         self.refused('UNIMPLEMENTED', 'sequence', self.client.infer, 'toy', inputs(x, n), sequence_id=5, sequence_start=True)
-        self.refused('UNIMPLEMENTED', 'classification', self.client.infer, 'toy', inputs(x, n),
-                     outputs=[triton.InferRequestedOutput('y', class_count=2)])
-        self.refused('UNIMPLEMENTED', 'libtriton_tenfold.so', self.client.load_model, 'toy')
-        self.refused('UNIMPLEMENTED', 'libtriton_tenfold.so', self.client.get_system_shared_memory_status)
         self.check(self.client.infer('toy', inputs(x, n)), x, n)
 
     def test_what_there_is(self):
@@ -188,7 +184,7 @@ class Inference(unittest.TestCase):
         config = client.get_model_config('toy').config
         self.assertEqual((config.name, config.backend, config.max_batch_size), ('toy', 'tenfold', 4))
         self.assertEqual([list(i.dims) for i in config.input], [[4], [4]])
-        self.assertEqual(config.dynamic_batching.default_queue_policy.max_queue_size, 1024)
+        self.assertEqual(list(config.dynamic_batching.preferred_batch_size), [4])
         self.assertEqual([(m.name, m.version, m.state) for m in client.get_model_repository_index().models], [('toy', '1', 'READY')])
         self.refused('NOT_FOUND', 'none', client.get_model_metadata, 'none')
 
@@ -259,7 +255,10 @@ class Inference(unittest.TestCase):
         for file in files:
             collect(ours, '', descriptor_pb2.FileDescriptorProto.FromString(file).message_type)
         self.assertGreater(len(ours), 100)
-        self.assertEqual({name: theirs.get(name) for name in ours}, ours)
+        # tritonclient's copy of the configuration is older than Triton's own, which has a few fields more.
+        known = {name: field for name, field in ours.items() if name in theirs}
+        self.assertGreater(len(known), 0.9 * len(ours))
+        self.assertEqual({name: theirs[name] for name in known}, known)
 
 
 @unittest.skipIf(not triton, ABSENT)

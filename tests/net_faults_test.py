@@ -31,7 +31,7 @@ SERVICE = '/inference.GRPCInferenceService/'
 
 
 def grpc_port(server):
-    return int(server.start.split('gRPC on ')[1].split(':')[1].split()[0])
+    return int(server.start.split('gRPC on ')[1].split(':')[1].split()[0].strip('"'))
 
 
 def resident(server):

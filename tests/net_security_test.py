@@ -86,7 +86,7 @@ class Grpc(h2.Connection):
 
 
 def grpc_port(server):
-    return int(server.start.split('gRPC on ')[1].split(':')[1].split()[0])
+    return int(server.start.split('gRPC on ')[1].split(':')[1].split()[0].strip('"'))
 
 
 class Case(unittest.TestCase):

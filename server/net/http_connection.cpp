@@ -263,7 +263,7 @@ void Connection::after_head() {
   const std::uint64_t length = reader_.body_bytes();
   const auto& budget = port_->options.budget;
   if (port_->options.admit)
-    if (auto refusal = port_->options.admit(head)) return refuse(std::move(*refusal));
+    if (auto refusal = port_->options.admit(head, stream_.from_this_machine())) return refuse(std::move(*refusal));
   if (budget && length > 0 && !budget->has_room(reader_.has_length() ? static_cast<std::size_t>(length) : 1)) return overloaded();
   begin(Doing::body, patience(limits(), length));
   if (!reader_.expects_continue() || reader_.body_is_read()) return;

@@ -18,7 +18,6 @@ struct HttpRequest {
   // What was sent, decompressed. Behind its `size` bytes lie kBodyPadding more, which JSON parsers read.
   std::shared_ptr<const std::byte[]> body;
   std::size_t size = 0;
-  bool from_this_machine = false;                // the client's address is one of the loopback
   std::string_view header(std::string_view name) const {   // empty: it is not there
     for (const auto& [key, value] : headers)
       if (key == name) return value;

@@ -31,7 +31,7 @@ struct HttpPortOptions {
   std::shared_ptr<ByteBudget> budget;            // of all ports together; null: none
   std::shared_ptr<const Tls> tls;                // null: without
   // Asked when a head is there, before its body is read; a response refuses the request. Null: all are admitted.
-  std::function<std::optional<HttpResponse>(const HttpRequest& head)> admit;
+  std::function<std::optional<HttpResponse>(const HttpRequest& head, bool from_this_machine)> admit;
   // The response to a request for which the budget has no room. Null: 503, with words in JSON.
   std::function<HttpResponse(const HttpRequest& head, const std::string& why)> overloaded;
 };

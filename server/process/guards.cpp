@@ -53,7 +53,9 @@ HttpPortOptions Guards::http_port(const Router& router) const {
   port.limits.connections = static_cast<std::size_t>(options_.http.connections);
   port.budget = budget_;
   port.tls = security_->http_tls();
-  port.admit = [security = security_](const HttpRequest& head) { return security->admit_http(head); };
+  port.admit = [security = security_](const HttpRequest& head, bool from_this_machine) {
+    return security->admit_http(head, from_this_machine);
+  };
   port.overloaded = router.overloaded();
   return port;
 }

@@ -158,8 +158,8 @@ End wait_for_end(EndWatch& end, const Models& models, const Descriptor& link) {
 
 int serve(const ServeOptions& options, const std::string& path, WorkerStart start) {
   Guards guards(options);
+  EndWatch end(start.link);                      // first, so that no thread can take its signals
   const HangUp hang_up([&guards] { guards.read_files_again(); });
-  EndWatch end(start.link);
   const Observing observing(options.observe);
   const auto models = std::make_shared<Models>();
   models->set_shared_memory(std::make_shared<SharedMemory>(options.memory.client_shm));

@@ -41,11 +41,11 @@ std::optional<Denial> Security::check(Api api, bool control, const Restrictions&
   return std::nullopt;
 }
 
-std::optional<HttpResponse> Security::admit_http(const HttpRequest& head) const {
+std::optional<HttpResponse> Security::admit_http(const HttpRequest& head, bool from_this_machine) const {
   std::vector<std::string> parts;
   if (auto decoded = path_parts(head.target)) parts = std::move(*decoded);   // another path has no route
   const auto header = [&](std::string_view name) { return head.header(name); };
-  const auto denial = check(api_of_path(parts), is_model_control(parts), http_, "", header, head.from_this_machine);
+  const auto denial = check(api_of_path(parts), is_model_control(parts), http_, "", header, from_this_machine);
   if (!denial) return std::nullopt;
   return denied(*denial);
 }

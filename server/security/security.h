@@ -33,7 +33,7 @@ class Security {
  public:
   explicit Security(const SecurityOptions& options);   // reads all files. Throws Error
   // A response where the request is refused. Before its body is read.
-  std::optional<HttpResponse> admit_http(const HttpRequest& head) const;
+  std::optional<HttpResponse> admit_http(const HttpRequest& head, bool from_this_machine) const;
   std::optional<Denial> admit_grpc(std::string_view path, const HeaderLookup& header, bool from_this_machine) const;
   std::shared_ptr<const Tls> http_tls() const { return http_tls_; }
   std::shared_ptr<const Tls> grpc_tls() const { return grpc_tls_; }

@@ -97,9 +97,9 @@ class Admitted : public KeyFile {
   static int status(const Security& security, const std::string& target, const std::string& header = "", const std::string& value = "",
                     bool from_this_machine = false) {
     HttpRequest head;
-    head.method = "POST", head.target = target, head.from_this_machine = from_this_machine;
+    head.method = "POST", head.target = target;
     if (!header.empty()) head.headers.emplace_back(header, value);
-    const auto refused = security.admit_http(head);
+    const auto refused = security.admit_http(head, from_this_machine);
     return refused ? refused->status : 200;
   }
 };
