@@ -16,8 +16,8 @@ function(tenfold_program name)
     target_link_libraries(${name}-shared PRIVATE $<TARGET_FILE:${archive}>)
     add_dependencies(${name}-shared ${archive})
   endforeach()
-  target_link_libraries(${name}-shared PRIVATE tenfold_options tenfold-text_shared tenfold-builder_shared tenfold-runtime_shared Threads::Threads
-    ${CMAKE_DL_LIBS})
+  target_link_libraries(${name}-shared PRIVATE tenfold_options tenfold-text_shared tenfold-builder_shared tenfold-runtime_shared
+    Threads::Threads ${CMAKE_DL_LIBS})
   add_dependencies(tenfold-linked-programs ${name}-shared)
   install(TARGETS ${name}-shared RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_COMPONENT}
     EXCLUDE_FROM_ALL)

@@ -95,7 +95,8 @@ METHODS = {
        'results': 'tenfold_layers_result'},
     'ModelEngines': {'any_engine': 'tenfold_model_engines_get_any', 'bindings': 'tenfold_model_open',
                      'engine_for': 'tenfold_model_engines_get', 'find': OWN, 'open_inputs': 'tenfold_model_open',
-                     'served': 'tenfold_model_engines_list_served', 'wait': 'tenfold_model_engines_wait'},
+                     'served': 'tenfold_model_engines_list_served', 'wait': 'tenfold_model_engines_wait'}
+    | {name: OWN for name in ('builds', 'prepare', 'report_failure', 'restart', 'way')},   # for servers, which are in C++
     'ModelError': {'problems': 'tenfold_last_problems'},
     'Network': {name: NODE for name in
                 ('activation', 'add_node', 'cast', 'concatenation', 'convolution', 'deconvolution', 'dequantize', 'elementwise', 'gather',
@@ -127,7 +128,7 @@ METHODS = {
                'mutable_raw': OWN, 'reshaped': OWN, 'size': OWN, 'string_values': OWN, 'strings': OWN},
     'Encoder': {name: OWN for name in
                 ('counts', 'devices', 'encode', 'encode_into', 'encode_tokens', 'fingerprint', 'info', 'load', 'prepare', 'score',
-                 'token_ids', 'tokenizer')},
+                 'token_ids', 'tokenize', 'tokenize_pair', 'tokenizer')},
     'Tokenizer': {name: OWN for name in
                   ('decode', 'encode', 'encode_batch', 'encode_into', 'encode_pair', 'id', 'load', 'parse', 'set_padding',
                    'set_truncation', 'token', 'vocabulary_size')},   # C has no tokenizers yet

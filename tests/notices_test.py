@@ -14,11 +14,11 @@ sys.path.insert(0, str(ROOT / 'examples'))
 # What is linked in: how the build asks for it, and the heading of its notice.
 LINKED = {'nlohmann_json': 'nlohmann-json', 'xxHash|xxhash': 'xxHash', 'nanobind': 'nanobind'}
 # Of the system, of tests and of bench/; Boost's license asks for no notice in binaries.
-NOT_LINKED = {'Threads', 'GTest', 'Python', 'OpenMP', 'simdjson', 'ZLIB', 'Boost', 'Protobuf'}
+NOT_LINKED = {'Threads', 'GTest', 'Python', 'OpenMP', 'simdjson', 'ZLIB', 'Boost', 'Protobuf', 'OpenSSL'}
 # Debian's packages of headers, and what a source has to include of each; others are tools.
 HEADERS = {'libgtest-dev': 'gtest/', 'nlohmann-json3-dev': 'nlohmann/', 'libxxhash-dev': 'xxhash', 'libdnnl-dev': 'oneapi/dnnl/',
            'python3-dev': None, 'libboost1.81-dev': 'boost/beast/', 'libsimdjson-dev': 'simdjson', 'zlib1g-dev': 'zlib',
-           'libnghttp2-dev': 'nghttp2/', 'libprotobuf-dev': None}   # generated sources include the last
+           'libnghttp2-dev': 'nghttp2/', 'libssl-dev': 'openssl/', 'libprotobuf-dev': None}   # generated sources include the last
 
 
 def text(name):
