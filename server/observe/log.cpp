@@ -53,9 +53,9 @@ std::string head(LogFormat format, Level level, const Source& source) {
   std::tm at{};
   ::gmtime_r(&now.tv_sec, &at);
   const char letter = "EWII"[static_cast<std::size_t>(level)];
-  const char* slash = std::strrchr(source.file_name(), '/');
+  const char* slash = std::strrchr(source.file, '/');
   const std::string where =
-      std::to_string(::getpid()) + " " + (slash ? slash + 1 : source.file_name()) + ":" + std::to_string(source.line());
+      std::to_string(::getpid()) + " " + (slash ? slash + 1 : source.file) + ":" + std::to_string(source.line);
   if (format == LogFormat::triton) return letter + time_text("%m%d %H:%M:%S", at, now.tv_nsec / 1000, " ") + where + "] ";
   return time_text("%Y-%m-%dT%H:%M:%S", at, -1, "Z ") + letter + " " + where + "] ";
 }
@@ -66,10 +66,10 @@ std::string json_line(Level level, std::string_view text, const Source& source) 
   std::tm at{};
   ::gmtime_r(&now.tv_sec, &at);
   constexpr const char* kNames[] = {"error", "warning", "info", "verbose"};
-  const char* slash = std::strrchr(source.file_name(), '/');
+  const char* slash = std::strrchr(source.file, '/');
   return "{\"time\":\"" + time_text("%Y-%m-%dT%H:%M:%S", at, now.tv_nsec / 1000, "Z") + "\",\"level\":\"" +
          kNames[static_cast<std::size_t>(level)] + "\",\"pid\":" + std::to_string(::getpid()) + ",\"file\":\"" +
-         (slash ? slash + 1 : source.file_name()) + "\",\"line\":" + std::to_string(source.line()) + ",\"message\":" + json_string(text) +
+         (slash ? slash + 1 : source.file) + "\",\"line\":" + std::to_string(source.line) + ",\"message\":" + json_string(text) +
          "}\n";
 }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -23,7 +22,11 @@ std::string_view name(LogFormat format);
 LogFormat log_format(std::string_view name);  // throws Error(invalid_argument)
 
 // Thread safe, all of them. A line is written at once and whole.
-using Source = std::source_location;
+struct Source {                                  // clang 14 has no std::source_location
+  const char* file;
+  unsigned line;
+  static constexpr Source current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) { return {file, line}; }
+};
 void log_error(std::string_view text, const Source& source = Source::current());
 void log_warning(std::string_view text, const Source& source = Source::current());
 void log_info(std::string_view text, const Source& source = Source::current());

@@ -46,7 +46,7 @@ Seen read(std::string_view bytes, std::size_t piece, const std::shared_ptr<ByteB
         demand(head.headers.size() <= limits.headers && reader.body_bytes() <= limits.body_bytes);
         seen += head.method + " " + head.target;
         for (const auto& [name, value] : head.headers) seen += "\n" + name + ":" + value;
-        seen += security.admit_http(head) ? " denied\n" : " admitted\n";
+        seen += security.admit_http(head, false) ? " denied\n" : " admitted\n";
       } else {
         const HttpRequest request = reader.take();
         demand(request.size <= limits.body_bytes);
