@@ -1,10 +1,9 @@
-# tenfold_program(name COMPONENT component [ARCHIVES target...]): installs a program, which has the libraries in itself, so that one file
-# is all to copy. For packages, which have the libraries as files, NAME-shared is the same objects linked with those, in the component;
-# build/.../linked has it.
-# ARCHIVES: what of this tree no library has.
+# tenfold_program(name COMPONENT component [ARCHIVES target...] [LIBRARIES library...]): installs a program, which has the libraries in
+# itself, so that one file is all to copy. For packages, which have the libraries as files, NAME-shared is the same objects linked with
+# those, in the component; build/.../linked has it. ARCHIVES: what of this tree no library has. LIBRARIES: others' that it calls.
 add_custom_target(tenfold-linked-programs)
 function(tenfold_program name)
-  cmake_parse_arguments(ARG "" "COMPONENT" "ARCHIVES" ${ARGN})
+  cmake_parse_arguments(ARG "" "COMPONENT" "ARCHIVES;LIBRARIES" ${ARGN})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
   if(NOT TENFOLD_SHARED)
     return()
@@ -17,7 +16,7 @@ function(tenfold_program name)
     add_dependencies(${name}-shared ${archive})
   endforeach()
   target_link_libraries(${name}-shared PRIVATE tenfold_options tenfold-text_shared tenfold-builder_shared tenfold-runtime_shared
-    Threads::Threads ${CMAKE_DL_LIBS})
+    ${ARG_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
   add_dependencies(tenfold-linked-programs ${name}-shared)
   install(TARGETS ${name}-shared RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_COMPONENT}
     EXCLUDE_FROM_ALL)

@@ -30,7 +30,7 @@ struct ServedEncoderOptions {
 enum class TextOutput : std::uint8_t { vectors, token_vectors, scores, raw_scores };
 
 // Rows go to output_memory() of the only output, as f32: [texts,width], [texts,labels], or [tokens,token width] of one text.
-struct TextWork {
+struct TENFOLD_API TextWork {
   TextOutput output = TextOutput::vectors;
   std::vector<TokenizedText> texts;   // one alone for token_vectors
   std::string prompt;                 // the one that they were tokenized with
