@@ -93,6 +93,7 @@ if(TARGET triton_tenfold)
 endif()
 if(TARGET tenfold-server)
   tenfold_deb(tenfold-server COMPONENT server SECTION net SUMMARY "neural network inference engine (server)"
-    ABOUT "Serves models over HTTP and gRPC to clients of Triton, KServe\nand OpenAI." DEPENDS "libtenfold-text0 ${same}, tenfold ${same}")   # which builds models in a process of its own
+    ABOUT "Serves models over HTTP and gRPC to clients of Triton, KServe\nand OpenAI."
+    DEPENDS "libtenfold-text0 ${same}, tenfold ${same}")   # tenfold builds models in a process of its own
 endif()
 include(CPack)

@@ -58,7 +58,7 @@ class HttpReader {
   std::optional<Parser> parser_;
   HttpRequest request_;
   Encoding encoding_ = Encoding::none;
-  bool has_head_ = false, expects_continue_ = false;
+  bool has_head_ = false, looks_again_ = false, expects_continue_ = false;
   std::size_t chunks_ = 0;
   std::function<void(std::uint64_t, boost::beast::string_view, ErrorCode&)> count_chunk_;
   int status_ = 0;

@@ -66,6 +66,7 @@ TEST_F(Reader, Refusals) {
   const std::string chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
   EXPECT_EQ(refusal(chunked + "1\r\na\r\n1\r\na\r\n1\r\na\r\n1\r\na\r\n"), 413);
   EXPECT_EQ(refusal(chunked + "5\r\nabcdeXY\r\n"), 400);
+  EXPECT_EQ(refusal(chunked + "0\r\n!\r\n\r\n"), 400);   // behind the last chunk, in pieces, too
   EXPECT_EQ(refusal(chunked + "1;" + std::string(2000, 'x')), 400);
 }
 
