@@ -108,7 +108,7 @@ struct EncoderInfo {
   bool matryoshka = false;
   std::vector<int> matryoshka_dimensions;
   int vocabulary = 0;                          // ids are below it
-  ScoreFunction score_function = ScoreFunction::none;   // of the folder's head: what by_folder stands for
+  ScoreFunction score_function = ScoreFunction::none;   // of the folder's head: what by_folder stands for; that itself: another one
 };
 
 // What the calls so far have seen.

