@@ -8,20 +8,8 @@
 namespace tenfold::server {
 namespace {
 
-int status_of(TextFault fault) {
-  switch (fault) {
-    case TextFault::unknown_model: return 404;
-    case TextFault::overloaded: return 429;
-    case TextFault::unavailable: return 503;
-    case TextFault::unsupported: return 501;
-    case TextFault::backend:
-    case TextFault::cancelled: return 500;
-    default: return 400;
-  }
-}
-
 HttpResponse openai_error(const TextError& error) {
-  const int status = status_of(error.fault);
+  const int status = error.fault == TextFault::tokenizer ? 400 : http_status(error.fault);
   const char* type = status == 429 ? "rate_limit_error" : status >= 500 ? "server_error" : "invalid_request_error";
   const char* code = status == 404 ? "\"model_not_found\"" : status == 429 ? "\"rate_limit_exceeded\"" : "null";
   return with_retry(json_response("{\"error\":{\"message\":" + json_string(error.what()) + ",\"type\":\"" + type + "\",\"param\":" +

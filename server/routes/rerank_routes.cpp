@@ -9,23 +9,10 @@
 namespace tenfold::server {
 namespace {
 
-int status_of(TextFault fault) {
-  switch (fault) {
-    case TextFault::unknown_model: return 404;
-    case TextFault::overloaded: return 429;
-    case TextFault::unavailable: return 503;
-    case TextFault::unsupported: return 501;
-    case TextFault::backend:
-    case TextFault::cancelled: return 500;
-    case TextFault::tokenizer: return 422;
-    default: return 400;
-  }
-}
-
 // Cohere's clients show `message`, Jina's `detail`.
 HttpResponse rerank_error(const TextError& error) {
   const std::string message = json_string(error.what());
-  return with_retry(json_response("{\"message\":" + message + ",\"detail\":" + message + "}", status_of(error.fault)), error);
+  return with_retry(json_response("{\"message\":" + message + ",\"detail\":" + message + "}", http_status(error.fault)), error);
 }
 HttpResponse rerank_error(Code code, std::string_view message) {
   return rerank_error(as_text_error(RequestError(code, std::string(message))));

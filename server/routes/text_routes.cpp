@@ -14,6 +14,19 @@ void add_text_routes(Router& router, const std::shared_ptr<Models>& models, cons
   add_tei_routes(router, all);
 }
 
+int http_status(TextFault fault) {
+  switch (fault) {
+    case TextFault::unknown_model: return 404;
+    case TextFault::tokenizer: return 422;
+    case TextFault::overloaded: return 429;
+    case TextFault::unavailable: return 503;
+    case TextFault::unsupported: return 501;
+    case TextFault::backend:
+    case TextFault::cancelled: return 500;
+    default: return 400;
+  }
+}
+
 HttpResponse with_retry(HttpResponse response, const TextError& error) {
   if (error.fault == TextFault::overloaded || error.fault == TextFault::unavailable) response.headers.emplace_back("Retry-After", "1");
   return response;

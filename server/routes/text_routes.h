@@ -14,6 +14,7 @@ void add_tei_routes(Router& router, const std::shared_ptr<const TextModels>& mod
 
 // For those: a family's response to an error, with Retry-After where another try may help.
 using TextErrorResponse = HttpResponse (*)(const TextError& error);
+int http_status(TextFault fault);                // of reranking; other families have a few of their own
 HttpResponse with_retry(HttpResponse response, const TextError& error);
 // A handler whose errors become responses of the family. Large requests are handled in threads of `models`.
 using TextHandler = void (*)(const TextModels& models, const RoutedRequest& request);

@@ -53,7 +53,6 @@ struct ServedModelOptions {
   // requests run if one engine serves all shapes. After a while the GPU is tried again, unless it is lost. false: they fail.
   bool fallback_at_runs = true;
   bool isolate_builds = false;                   // ModelEnginesOptions::isolate_builds
-  std::function<void(const FallbackCount&)> report_fallback;   // of each run that another engine made; from the thread of the run
 };
 
 // Runs batches on one device, with memory of its own. One thread uses it at a time. It keeps its model alive.

@@ -55,7 +55,6 @@ std::shared_ptr<DeviceEngines> FileModel::engines_on(const std::string& device) 
 }
 
 void FileModel::count_fallback(const std::string& to, const std::string& reason, std::size_t requests) const {
-  if (options_.report_fallback) options_.report_fallback({"engine", to, reason, requests});
   const std::lock_guard lock(counts_mutex_);
   fallbacks_[{to, reason}] += requests;
 }
