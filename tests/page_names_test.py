@@ -4,7 +4,8 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ('src', 'include', 'cli', 'python', 'tests', 'tools', 'cmake', 'script', 'bench', 'examples', 'docs', 'server', 'triton_backend')
+FOLDERS = ('src', 'include', 'cli', 'server', 'triton_backend', 'python', 'tests', 'tools', 'cmake', 'script', 'bench', 'examples', 'docs',
+           'deploy')
 COMMENTS = {'//.*': ('.cpp', '.h', '.cu', '.cuh', '.c'), r'(?m)^\s*#.*|  # .*': ('.py', '.cmake', '')}
 WRITTEN = ('build/', 'bench/', '../')      # what a build, or another checkout, has
 NO_NAMES = {'PascalCase', 'snake_case', 'nvcc'}

@@ -95,11 +95,11 @@ std::uint16_t HttpServer::listen(int socket, HttpHandler handler, HttpPortOption
 }
 
 void HttpServer::stop_accepting() {
+  impl_->open->finishing = true;
   impl_->close_acceptors(false);
 }
 
-bool HttpServer::finish_connections(std::chrono::milliseconds patience) {
-  impl_->open->finishing = true;
+bool HttpServer::wait_for_connections(std::chrono::milliseconds patience) {
   return impl_->wait_until(std::chrono::steady_clock::now() + patience);
 }
 

@@ -47,10 +47,10 @@ class HttpServer {
   std::uint16_t listen(const std::string& address, std::uint16_t port, HttpHandler handler, HttpPortOptions options = {});
   // The same on a socket that listens already, which this server closes in the end: other processes that have it go on with it.
   std::uint16_t listen(int socket, HttpHandler handler, HttpPortOptions options = {});
-  // Leaves connections that are not accepted yet to others who have the socket. Open ones are served as before.
+  // Leaves connections that are not accepted yet to others who have the socket. An open one ends with its next response.
   void stop_accepting();
-  // From now on a connection ends with its next response. Returns when all have ended, or after `patience`: true, all have.
-  bool finish_connections(std::chrono::milliseconds patience);
+  // Returns when all connections have ended, or after `patience`: true, all have.
+  bool wait_for_connections(std::chrono::milliseconds patience);
   // Accepts no more connections, lets those that have a request finish it, closes the others. Returns whether all were closed within
   // `patience`.
   bool stop(std::chrono::milliseconds patience);

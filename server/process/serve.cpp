@@ -53,11 +53,12 @@ bool drain(Models& models, HttpServer& http, GrpcFront* grpc, const ServeOptions
 void finish_connections(HttpServer& http, GrpcFront* grpc, const ServeOptions& options) {
   http.stop_accepting();
   if (grpc) grpc->stop_accepting();
+  log_info("another worker serves now: accepted requests are answered");   // only now: who reads it relies on it
   const std::chrono::seconds patience(options.shutdown.timeout_s);
   std::thread calls([&] {
     if (grpc) grpc->stop(patience);
   });
-  http.finish_connections(std::min(patience, kIdleAtHandover));
+  http.wait_for_connections(std::min(patience, kIdleAtHandover));
   http.stop(patience);
   calls.join();
 }
@@ -183,7 +184,6 @@ int serve(const ServeOptions& options, const std::string& path, WorkerStart star
   const End how = wait_for_end(end, *models, start.link);
   end.watch_on([models] { models->set_ready(false); });
   if (how == End::hand_over) {
-    log_info("another worker serves now: accepted requests are answered");
     finish_connections(ports.http, ports.grpc.get(), options);
     models->stop();
     return 0;
