@@ -162,7 +162,8 @@ std::vector<ir::Value*> Importer::convert(const onnx::NodeProto& proto, Scope& s
     return call(*function->second, scope, name, inputs, attributes, outputs.size());
   const int version = opset(scope, domain);
   if (domain.empty() && proto.op_type == "If")
-    if (const auto condition = known_condition(inputs)) return branch(attributes, *condition, scope, name);
+    if (const auto condition = known_condition(inputs)) 
+      return inlined_body(attributes, *condition ? "then_branch" : "else_branch", {}, scope, name);
   const onnx_ops::FormMatch& found = *find(proto, scope);
   OnnxNode node(*this, scope, attributes, proto.op_type, name, version);
   node.inputs = inputs;
