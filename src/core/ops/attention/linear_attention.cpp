@@ -16,14 +16,17 @@ struct Rule {
   bool decays, corrects;   // by exp(decay); adds what the state does not already give for the key
 };
 
-template <class C>
-Rule rule_of(const C& call, const std::string& name) {
-  const Rule rule{.decays = name == "gated" || name == "gated_delta", .corrects = name == "delta" || name == "gated_delta"};
-  call.check_shape(rule.decays || rule.corrects || name == "linear", "update_rule is '", name,
-                   "', linear, gated, delta or gated_delta expected");
-  call.check_shape(!rule.decays || call.has(kDecay), "update_rule '", name, "' needs a decay, operand 4");
-  call.check_shape(!rule.corrects || call.has(kBeta), "update_rule '", name, "' needs an update rate, operand 5");
-  return rule;
+Rule rule_named(const std::string& name) {
+  return {.decays = name == "gated" || name == "gated_delta", .corrects = name == "delta" || name == "gated_delta"};
+}
+
+void check_rule(InferCall& call) {
+  const std::string& name = call.attributes().string("update_rule");
+  const Rule rule = rule_named(name);
+  call.validate(rule.decays || rule.corrects || name == "linear", "update_rule is '", name,
+                "', linear, gated, delta or gated_delta expected");
+  call.validate(!rule.decays || call.has(kDecay), "update_rule '", name, "' needs a decay, operand 4");
+  call.validate(!rule.corrects || call.has(kBeta), "update_rule '", name, "' needs an update rate, operand 5");
 }
 
 Dim part(InferCall& call, int operand, std::int64_t heads) {
@@ -37,7 +40,7 @@ void infer(InferCall& call) {
   const std::int64_t heads = call.attributes().integer("q_num_heads"), states = call.attributes().integer("kv_num_heads");
   call.validate(heads > 0 && states > 0 && heads % states == 0, "q_num_heads is ", heads, " and kv_num_heads ", states,
                 ", a positive multiple of the latter expected");
-  rule_of(call, call.attributes().string("update_rule"));
+  check_rule(call);
   for (int i = 0; i < call.inputs(); ++i)
     if (call.has(i)) call.check_shape(call.rank(i) == (i == kPast ? 4 : 3), "operand ", i, " has rank ", call.rank(i), ", ",
                                       i == kPast ? 4 : 3, " expected");
@@ -131,7 +134,7 @@ class Recurrence {
 
 void reference(Call& call) {
   const Geometry g(call);
-  Recurrence recurrence(call, g, rule_of(call, call.attributes().string("update_rule")));
+  Recurrence recurrence(call, g, rule_named(call.attributes().string("update_rule")));
   for (std::int64_t b = 0; b < g.batch; ++b)
     for (std::int64_t head = 0; head < g.states; ++head) recurrence.run(b, head);
 }

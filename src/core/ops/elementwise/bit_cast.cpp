@@ -10,8 +10,8 @@ void infer(InferCall& call) {
   const std::string& to = call.attributes().string("to");
   const auto type = dtype_from_name(to);
   call.validate(type && *type != DType::string, "a type '", to, "' to cast bits to is not known");
-  call.check_shape(bits(*type) == bits(call.dtype(0)), "elements of ", name(call.dtype(0)), " have ", bits(call.dtype(0)),
-                   " bits, those of ", to, " have ", bits(*type));
+  call.validate(bits(*type) == bits(call.dtype(0)), "elements of ", name(call.dtype(0)), " have ", bits(call.dtype(0)),
+                " bits, those of ", to, " have ", bits(*type));
   call.out(0, *type, call.dims(0));
 }
 

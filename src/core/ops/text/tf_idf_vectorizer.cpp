@@ -121,7 +121,7 @@ void on_values(ValueCall& call) {
 
 OpDef op_tf_idf_vectorizer() {
   return {.name = "TfIdfVectorizer",
-          .types = "T -> f32; T: i32|i64|string",
+          .types = "i32|i64|string -> f32",
           .optional_attributes = "max_gram_length: int, max_skip_count: int, min_gram_length: int, mode: string, ngram_counts: ints, "
                                  "ngram_indexes: ints, pool_int64s: ints, pool_strings: strings, weights: floats",
           .infer = infer,
