@@ -1,6 +1,7 @@
 // CausalConvWithState: a depthwise convolution along the last dim that sees the k - 1 positions before, which a state carries on.
 //
 // Operands: x [n, channels, length], weights [channels, 1, k], bias [channels], state [n, channels, k - 1]. Results: y, the next state.
+#include "onnx_ops/ai_onnx/causal_conv_common.h"
 #include "onnx_ops/convert_common.h"
 
 namespace tenfold::onnx_ops {
@@ -8,7 +9,9 @@ namespace {
 
 constexpr std::int64_t kEnd = INT64_MAX;
 
-std::vector<Value*> from_27(OnnxImport& call) {
+}  // namespace
+
+std::vector<Value*> causal_conv(OnnxImport& call) {
   const std::string activation = call.attributes.string("activation", "none");
   validate(activation == "none" || activation == "silu" || activation == "swish", "activation is '", activation,
            "', none, silu or swish expected");
@@ -28,8 +31,6 @@ std::vector<Value*> from_27(OnnxImport& call) {
   return {y, one(call, "Slice", {x, call.ints({start}), call.ints({kEnd}), call.ints({2})})};
 }
 
-}  // namespace
-
-OnnxOp onnx_ai_onnx_causal_conv_with_state() { return {.name = "CausalConvWithState", .forms = {{27, from_27}}}; }
+OnnxOp onnx_ai_onnx_causal_conv_with_state() { return {.name = "CausalConvWithState", .forms = {{27, causal_conv}}}; }
 
 }  // namespace tenfold::onnx_ops
