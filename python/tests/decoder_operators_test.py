@@ -84,7 +84,8 @@ class DecoderOperators(Case):
                              **attributes)
 
     def test_tables_of_few_bits(self):
-        for (name, bits), rank, with_zero in itertools.product((('u8', 8), ('u8', 4), ('u8', 2), ('i4', 4), ('u4', 4)), (1, 2), (False, True)):
+        kinds = (('u8', 8), ('u8', 4), ('u8', 2), ('i4', 4), ('u4', 4))
+        for (name, bits), rank, with_zero in itertools.product(kinds, (1, 2), (False, True)):
             with self.subTest(name=name, bits=bits, rank=rank, with_zero=with_zero):
                 rows, columns, block = 10, 64, 16
                 kind = {'u8': TensorProto.UINT8, 'i4': TensorProto.INT4, 'u4': TensorProto.UINT4}[name]

@@ -97,8 +97,8 @@ class Importer {
   std::unique_ptr<ir::Graph> body(const onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
                                   const Captures& captures, const std::string& prefix, bool may_fail);
   // A body's nodes in the graph of `scope`, over `inputs`; its results.
-  std::vector<ir::Value*> inlined_body(const NodeAttributes& attributes, const std::string& attribute, const std::vector<ir::Value*>& inputs,
-                                       const Scope& scope, const std::string& name);
+  std::vector<ir::Value*> inlined_body(const NodeAttributes& attributes, const std::string& attribute,
+                                       const std::vector<ir::Value*>& inputs, const Scope& scope, const std::string& name);
   std::unique_ptr<ir::Graph> failing_body(const onnx::GraphProto& proto, const std::vector<ir::Value*>& captures, const std::string& prefix,
                                           const std::string& why);
 

@@ -56,7 +56,8 @@ struct Geometry {
   std::int64_t batch, tokens, heads, states, keys, values;
   explicit Geometry(const Call& call)
       : batch(call.in[kQuery].shape[0]), tokens(call.in[kQuery].shape[1]), heads(call.attributes().integer("q_num_heads")),
-        states(call.attributes().integer("kv_num_heads")), keys(call.in[kKey].shape[2] / states), values(call.in[kValue].shape[2] / states) {
+        states(call.attributes().integer("kv_num_heads")), keys(call.in[kKey].shape[2] / states),
+        values(call.in[kValue].shape[2] / states) {
     const auto expect = [&](int i, const Shape& shape) {
       if (call.has(i)) call.check_shape(call.in[static_cast<std::size_t>(i)].shape == shape, "operand ", i, " has the shape [",
                                         text(call.in[static_cast<std::size_t>(i)].shape), "], [", text(shape), "] expected");
@@ -154,7 +155,8 @@ OpDef op_linear_attention() {
           .cases = {"f32[2,3,8] f32[2,3,8] f32[2,3,6] q_num_heads=2 kv_num_heads=2 update_rule=\"linear\" outputs=2",
                     "f32[1,4,8] f32[1,4,4] f32[1,4,3] f32[1,1,4,3] f32[1,4,1](-1,0) f32[1,4,1](0,1) q_num_heads=2 kv_num_heads=1 outputs=2",
                     "f32[2,3,8] f32[2,3,8] f32[2,3,8] _ f32[2,3,8](-1,0) q_num_heads=2 kv_num_heads=2 update_rule=\"gated\"",
-                    "f16[1,2,8] f16[1,2,8] f16[1,2,8] f32[1,2,4,4] _ f16[1,2,2](0,1) q_num_heads=2 kv_num_heads=2 update_rule=\"delta\" outputs=2",
+                    "f16[1,2,8] f16[1,2,8] f16[1,2,8] f32[1,2,4,4] _ f16[1,2,2](0,1) q_num_heads=2 kv_num_heads=2 "
+                    "update_rule=\"delta\" outputs=2",
                     "f32[1,0,4] f32[1,0,4] f32[1,0,4] q_num_heads=1 kv_num_heads=1 update_rule=\"linear\" outputs=2"},
           .on_host = "no GPU kernel has its recurrence yet"};
 }

@@ -21,7 +21,8 @@ struct Setup {
       validate(a.has(needed), "attribute '", needed, "' is missing");
     const std::string& mode = a.string("mode");
     validate(mode == "TF" || mode == "IDF" || mode == "TFIDF", "mode is '", mode, "', TF, IDF or TFIDF expected");
-    starts = a.ints("ngram_counts"), columns = a.ints("ngram_indexes"), weights = a.has("weights") ? a.floats("weights") : std::vector<float>();
+    starts = a.ints("ngram_counts"), columns = a.ints("ngram_indexes");
+    weights = a.has("weights") ? a.floats("weights") : std::vector<float>();
     shortest = a.integer("min_gram_length"), longest = a.integer("max_gram_length"), skips = a.integer("max_skip_count");
     at_most_one = mode == "IDF";
     if (mode == "TF") weights.clear();

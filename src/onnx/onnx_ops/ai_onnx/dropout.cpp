@@ -1,4 +1,4 @@
-// Dropout: in training it zeroes elements at random and scales the others; outside of training it is nothing where the mask is not asked for.
+// Dropout: in training it zeroes elements at random and scales the others; else it is nothing where the mask is not asked for.
 #include "onnx_ops/ai_onnx/random_common.h"
 #include "onnx_ops/convert_common.h"
 

@@ -62,7 +62,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_cum_sum_lines() {
-  return {.name = "cum_sum_lines", .ops = {"CumSum", {"CumProd", "cum_prod_lines"}}, .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "cum_sum_lines",
+          .ops = {"CumSum", {"CumProd", "cum_prod_lines"}},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends
