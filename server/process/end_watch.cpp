@@ -33,6 +33,10 @@ std::optional<End> EndWatch::of_link() {
   const std::optional<Packet> packet = receive(link_, ended);
   if (ended) std::_Exit(1);                      // the supervisor is dead
   if (!packet) return std::nullopt;
+  if (packet->message == Message::models) {
+    if (changes_) changes_(changes_of_file(packet->file));
+    return std::nullopt;
+  }
   return packet->message == Message::hand_over ? End::hand_over : End::stop;
 }
 

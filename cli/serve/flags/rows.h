@@ -26,6 +26,7 @@ void add_security_rows(Flags& flags, SecurityFlags& options);
 void add_memory_rows(Flags& flags, MemoryFlags& options);
 void add_shutdown_rows(Flags& flags, ShutdownFlags& options);
 void add_observe_rows(Flags& flags, ObserveFlags& options);
+void add_pattern_rows(Flags& flags, PatternFlags& options);
 void add_process_rows(Flags& flags, ProcessFlags& options);
 void add_triton_rows(Flags& flags, ServeOptions& options);   // those that change nothing here
 void add_refused_rows(Flags& flags);

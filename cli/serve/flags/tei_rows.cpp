@@ -20,6 +20,12 @@ void add_renamed(Flags& flags, ServeOptions& options) {
              [&options](const std::string& text) { options.model.max_batch = parse_int("max-batch-requests", text, 1, 1 << 20); }});
   flags.add({"payload-limit", "BYTES", "+as --http-max-input-size (2000000)",
              [&options](const std::string& text) { options.http.body_bytes = parse_int("payload-limit", text, 1); }});
+  flags.add({"api-key", "KEY",
+             "+a key beside those of --api-key-file; all users of this machine see command lines, so give it by API_KEY or in a file",
+             [&options](const std::string& text) {
+               if (text.empty()) throw UsageError("--api-key is empty: leave it out where no key is needed");
+               options.security.api_key = text;
+             }});
   add_number(flags, "prometheus-port", options.http.metrics_port, 0, kMaxPort, "+as --metrics-port (9000)");
 }
 
@@ -34,7 +40,7 @@ void refuse_others(Flags& flags) {
 
 constexpr const char* kVariables[] = {"model-id", "port", "hostname", "served-model-name", "dtype", "max-concurrent-requests",
                                       "max-batch-tokens", "max-batch-requests", "max-client-batch-size", "auto-truncate", "payload-limit",
-                                      "default-prompt", "default-prompt-name", "tokenization-workers", "prometheus-port"};
+                                      "default-prompt", "default-prompt-name", "tokenization-workers", "prometheus-port", "api-key"};
 
 std::string variable_of(std::string flag) {
   for (char& c : flag) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
