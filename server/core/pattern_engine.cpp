@@ -17,10 +17,10 @@ std::size_t bytes_of(const BindingInfo& binding) {
 
 [[noreturn]] void fail(const Answer& answer) {
   switch (answer.status.code) {
-    case Status::not_ready: throw RequestError(Code::unavailable, "the pattern engine is not ready");
-    case Status::invalid_input:
-    case Status::bad_index:
-    case Status::too_large:
+    case tenfold::Status::not_ready: throw RequestError(Code::unavailable, "the pattern engine is not ready");
+    case tenfold::Status::invalid_input:
+    case tenfold::Status::bad_index:
+    case tenfold::Status::too_large:
       throw RequestError(Code::invalid_argument, "the window has a value that the model cannot compute with: " +
                                                      std::string(name(answer.status.code)));
     default:
