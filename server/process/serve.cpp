@@ -135,6 +135,7 @@ int serve(const ServeOptions& options, const std::string& path, WorkerStart star
   const std::shared_ptr<PatternEngine> pattern = pattern_engine(options);
   Ports ports(options, guards, models, pattern);
   if (start.accept == Accept::at_once) ports.listen(start.sockets);
+  report.loading(*models);
   const auto soon = Clock::now() + kSoon;
   const auto others = std::make_shared<OtherWorkers>(models);
   end.on_changes([others](const std::vector<ModelChange>& changes) { others->take(changes); });

@@ -76,7 +76,7 @@ std::vector<StartRow> Repository::start() {
   std::mutex mutex;
   for (const auto& [name, config] : wanted) {
     if (!by_client(name)) models_.require(name);   // what clients had loaded may be gone, as after their load
-    loader_->add(name, [&, name, config] {
+    loader_->add(name, [&, name = name, config = config] {
       Status status = load_now(name, config);
       const std::lock_guard lock(mutex);
       results[name] = std::move(status);

@@ -1,4 +1,5 @@
 // Flags and variables of Text Embeddings Inference (TEI): with --model-id or MODEL_ID, the server starts as it does.
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 
@@ -47,6 +48,13 @@ std::string variable_of(std::string flag) {
   return flag;
 }
 
+// Whether the next word of a command line is its value: one of TEI's flags without '='.
+bool takes_value(const std::string& word) {
+  if (word == "-p") return true;
+  if (word == "--auto-truncate") return false;   // it may be a switch
+  return std::any_of(std::begin(kVariables), std::end(kVariables), [&](const char* flag) { return word == "--" + std::string(flag); });
+}
+
 }  // namespace
 
 void add_tei_rows(Flags& flags, ServeOptions& options) {
@@ -62,7 +70,7 @@ std::vector<std::string> with_tei_variables(const std::vector<std::string>& argu
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& one = arguments[i];
     tei = tei || one == "--model-id" || one.starts_with("--model-id=");
-    names_model = names_model || !one.starts_with("-");
+    names_model = names_model || !(one.starts_with("-") || (i > 0 && takes_value(arguments[i - 1])));
     const bool next_is_bool = i + 1 < arguments.size() && (arguments[i + 1] == "true" || arguments[i + 1] == "false");
     if (one == "--auto-truncate" && !next_is_bool) given.push_back("--auto-truncate=true");   // TEI has it as a switch, too
     else given.push_back(one == "-p" ? "--port" : one);
