@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "grpc_front.h"
+#include "process/probe.h"
 #include "process/serve.h"
 #include "process/supervisor.h"
 #include "repository/start.h"
@@ -29,6 +30,7 @@ int run(int count, char** values) {
   cli::check_serve(options, words);
   if (options.print_config) return std::fputs(cli::settings_text(flags, settings).c_str(), stdout), 0;
   if (!options.print_model_config.empty()) return std::fputs(completed_config(options).c_str(), stdout), 0;
+  if (!options.process.probe.empty()) return probe(options);
   const std::string path = words.empty() ? "" : words[0];
   if (worker) return serve(options, path, std::move(*worker));
   for (const std::string& note : options.notes) std::fprintf(stderr, "%s\n", note.c_str());

@@ -42,7 +42,7 @@ std::vector<std::string> named_model(const ServeOptions& options, std::vector<st
 
 void check_serve(const ServeOptions& options, const std::vector<std::string>& words) {
   const RepositoryFlags& repository = options.repository;
-  if (options.print_config || !options.print_model_config.empty()) return;
+  if (options.print_config || !options.print_model_config.empty() || !options.process.probe.empty()) return;
   if (words.size() > 1 || words.empty() == repository.folders.empty())
     throw UsageError("it takes one model or repositories: tenfold serve model.onnx, or tenfold serve --model-repository=DIR");
   if (!repository.load.empty() && repository.mode != "explicit")

@@ -12,7 +12,7 @@ namespace {
 // What a file or the environment cannot set.
 bool is_for_command_line(const Flag& flag) {
   return flag.name.size() == 1 || flag.name == "help" || flag.name == "config" || flag.name == "print-config" ||
-         flag.name == "print-model-config";
+         flag.name == "print-model-config" || flag.name == "probe";
 }
 
 std::string variable_of(const std::string& flag) {

@@ -34,7 +34,7 @@ namespace {
 
 WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets, Accept accept) {
   int pair[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair");
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair");
   WorkerProcess worker;
   worker.link = Descriptor(pair[0]);
   const Descriptor other(pair[1]);

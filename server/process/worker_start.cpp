@@ -1,7 +1,5 @@
 #include "process/worker_start.h"
 
-#include <sys/socket.h>
-
 #include <cstdio>
 #include <stdexcept>
 
@@ -11,11 +9,6 @@ namespace {
 constexpr std::string_view kName = "--worker=";
 
 }  // namespace
-
-bool send(const Descriptor& link, Message message) noexcept {
-  const char byte = static_cast<char>(message);
-  return ::send(link.number(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
-}
 
 std::string worker_argument(const Sockets& sockets, const Descriptor& link, Accept accept) {
   std::string text(kName);

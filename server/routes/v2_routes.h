@@ -7,6 +7,8 @@
 namespace tenfold::server {
 
 void add_v2_routes(Router& router, std::shared_ptr<Models> models);
+// Whether the server lives and is ready, for a port that has no other routes of v2.
+void add_health_routes(Router& router, const std::shared_ptr<Models>& models);
 // And /ui.
 void add_metrics_routes(Router& router, std::shared_ptr<Models> models);
 

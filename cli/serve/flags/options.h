@@ -84,6 +84,7 @@ struct ObserveFlags {
 
 struct ProcessFlags {
   bool no_supervisor = false;
+  std::string probe;                             // "ready", "live": asks the server, and ends
 };
 
 struct ServeOptions {
