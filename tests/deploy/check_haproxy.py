@@ -152,7 +152,8 @@ def syntax():
     """That HAProxy reads the file as it stands, and refuses broken copies."""
     if subprocess.run(["haproxy", "-c", "-f", DEPLOY / "haproxy/haproxy.cfg"], capture_output=True).returncode != 0:
         yield "haproxy.cfg is refused"
-    for old, new in (("retry-on conn", "retryon conn"), ("check-proto h1", "check-proto h9"), ("default_backend tenfold-grpc", "default_backend g")):
+    for old, new in (("retry-on conn", "retryon conn"), ("check-proto h1", "check-proto h9"),
+                     ("default_backend tenfold-grpc", "default_backend g")):
         with broken("haproxy/haproxy.cfg", old, new) as deploy:
             if subprocess.run(["haproxy", "-c", "-f", deploy / "haproxy/haproxy.cfg"], capture_output=True).returncode == 0:
                 yield f"haproxy.cfg with {new!r} passes"
