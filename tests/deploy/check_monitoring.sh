@@ -10,8 +10,8 @@ failed=0
 # In this folder. Debian's promtool knows no Kubernetes: there its section is a list of targets.
 check_all() {
   promtool check rules "$1/rules.yml" && (cd "$1" && promtool test rules rules_test.yml) && promtool check config "$1/prometheus.yml" &&
-    sed 's/^    kubernetes_sd_configs:$/    static_configs:/; s/^      - role: pod$/      - targets: ["pod"]/' "$1/prometheus-kubernetes.yml" \
-      >"$1/plain.yml" && promtool check config "$1/plain.yml" && grep -q '^      - role: pod$' "$1/prometheus-kubernetes.yml" &&
+    sed 's/^    kubernetes_sd_configs:$/    static_configs:/; s/^      - role: pod$/      - targets: ["pod"]/' \
+      "$1/prometheus-kubernetes.yml" >"$1/plain.yml" && promtool check config "$1/plain.yml" && grep -q '^      - role: pod$' "$1/prometheus-kubernetes.yml" &&
     python3 -m json.tool "$1/dashboard.json" >/dev/null
 }
 refuses() {   # FILE OLD NEW
