@@ -259,6 +259,12 @@ if(TENFOLD_PYTHON3)
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
 TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
+  # The files of deploy/: script/deploy-check has the rest of their checks.
+  foreach(name deploy_yaml_test deploy_server_test)
+    add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/deploy/${name}.py $<TARGET_FILE:tenfold>)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  endforeach()
+  set_tests_properties(deploy_server_test PROPERTIES RUN_SERIAL ON)
   # Which time what they see.
   set_tests_properties(serve_test net_faults_test repository_test observe_test supervisor_test service_manager_test
     serve_loads_test schedule_test text_routes_test PROPERTIES RUN_SERIAL ON)
