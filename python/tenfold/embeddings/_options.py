@@ -29,7 +29,7 @@ def device_names(device: Any) -> list[str]:
 def encoder_options(device: Any, backend: str, options: dict[str, Any]) -> dict[str, Any]:
     """Arguments of _native.Encoder: `model_kwargs` holds what encoders have themselves, besides what build_options() takes."""
     options = dict(options)
-    own = {name: options.pop(name) for name in ('strategy', 'precision', 'calibration_texts', 'min_cosine', 'packed') if name in options}
+    own = {name: options.pop(name) for name in ('strategy', 'precision', 'calibration_texts', 'min_cosine', 'packed', 'weights') if name in options}
     if 'calibration_texts' in own:
         own['calibration_texts'] = list(own['calibration_texts'])
     names = device_names(device)
