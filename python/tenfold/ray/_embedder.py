@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 from tenfold.embeddings import SentenceTransformer, find_folder
@@ -77,6 +78,7 @@ class Embedder(Model):
         failed = {at: why for at, text in enumerate(texts) if (why := _no_text(text))}
         ready = [text for at, text in enumerate(texts) if at not in failed] if failed else texts
         vectors, others = encoder._encode_each(ready, *self._prompts, *self._encode)
+        others = {at: re.sub(r'^text \d+ ', 'it ', why) for at, why in others.items()}   # its number is not the row's
         if not failed:
             return vectors, others
         import numpy as np

@@ -20,9 +20,10 @@ _PATHS = ('path', 'folder')
 class Service:
     """`path`: a folder of an encoder, or a model for Predictor. Other keywords are those of Embedder, or of Predictor.
 
-    A handle calls it with a list of texts, or a dict of arrays; over HTTP it takes {"texts": [...]} and answers {"embeddings": [...]}, or
-    takes {"inputs": {...}} and answers {"outputs": {...}}. `user_config` of the deployment, which may change while it serves, holds
-    the same keywords, `path` too: the new model is opened beside the old one, which answers until then, and goes on where the new one fails.
+    A handle calls it with a list of texts, or a dict of arrays; over HTTP it takes {"texts": [...]} and answers {"embeddings": [...]},
+    or takes {"inputs": {...}} and answers {"outputs": {...}}. `user_config` of the deployment, which may change while it serves, holds
+    the same keywords, `path` too: the new model is opened beside the old one, which answers until then, and goes on where the new one
+    fails.
     """
 
     def __init__(self, path: Any, **options: Any) -> None:

@@ -81,5 +81,5 @@ def table_of(batch: Any, column: str, nulls: bool) -> Table:
         return _Arrays(batch, column)
     if kind == 'pandas.DataFrame':
         return _Frame(batch, column)
-    raise InvalidArgument(f"Embedder takes a dict of arrays, a pandas.DataFrame or a pyarrow.Table, got {kind}: batch_format of map_batches "
-                          "is 'numpy', 'pandas' or 'pyarrow'")
+    raise InvalidArgument(f"Embedder takes a dict of arrays, a pandas.DataFrame or a pyarrow.Table, got {kind}: batch_format of "
+                          "map_batches is 'numpy', 'pandas' or 'pyarrow'")

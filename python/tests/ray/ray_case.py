@@ -74,6 +74,12 @@ def right_once(case, encoder, rows, count):
         case.near(row['embedding'], known[text], 1e-4)
 
 
+def maps(folder):
+    """Whether this process has files of the folder mapped."""
+    with open('/proc/self/maps') as file:
+        return folder in file.read()
+
+
 def first(marker):
     """Whether this is the first process that asks."""
     try:
