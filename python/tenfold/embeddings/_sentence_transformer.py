@@ -107,13 +107,6 @@ class SentenceTransformer(Model):
             vectors = quantize_embeddings(vectors, precision)
         return hand_out(vectors, one, convert_to_numpy, convert_to_tensor)
 
-    def _encode_each(self, texts: list[str], prompt_name: str | None, prompt: str | None, truncate_dim: int | None,
-                     normalize_embeddings: bool) -> tuple[Any, dict[int, str]]:
-        """encode(), where a text that has no vector ends nothing: zeros in its row, and the message by its place."""
-        failed: dict[int, str] = {}
-        vectors = self._encoder.encode(texts, self._prompt(prompt_name, prompt), None, failed)
-        return _finished(vectors, self._dimensions(truncate_dim), normalize_embeddings), failed
-
     def _parts(self, encoder: Any, texts: list[str], prompt: str, progress: Any, requested: int, output: str | None, one: bool,
                tensors: bool) -> Any:
         """Vectors of tokens, or dicts of all that is known of a text."""

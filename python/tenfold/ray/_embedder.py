@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from tenfold.embeddings import SentenceTransformer, find_folder
+from tenfold.embeddings._sentence_transformer import _finished
 from tenfold.errors import FileError, InvalidInput
 from tenfold.ray._model import Model, expect_one_of, kept_columns
 from tenfold.ray._place import here, open_on, place_of
@@ -77,7 +78,7 @@ class Embedder(Model):
         encoder: SentenceTransformer = self.open()
         failed = {at: why for at, text in enumerate(texts) if (why := _no_text(text))}
         ready = [text for at, text in enumerate(texts) if at not in failed] if failed else texts
-        vectors, others = encoder._encode_each(ready, *self._prompts, *self._encode)
+        vectors, others = _encode_each(encoder, ready, *self._prompts, *self._encode)
         others = {at: re.sub(r'^text \d+ ', 'it ', why) for at, why in others.items()}   # its number is not the row's
         if not failed:
             return vectors, others
@@ -102,6 +103,14 @@ class Embedder(Model):
             raise RuntimeError(f"the encoder of '{self.path}' gives no vector: {failed.get(0, 'it is zero')}")
         if lost := [one for one in self.open().devices if one['lost']]:
             raise RuntimeError(f"the encoder of '{self.path}' has lost {lost[0]['device']}: {lost[0]['lost']}")
+
+
+def _encode_each(model: SentenceTransformer, texts: list[str], prompt_name: str | None, prompt: str | None, truncate_dim: int | None,
+                 normalize_embeddings: bool) -> tuple[Any, dict[int, str]]:
+    """encode(), where a text that has no vector ends nothing: zeros in its row, and the message by its place."""
+    failed: dict[int, str] = {}
+    vectors = model._encoder.encode(texts, model._prompt(prompt_name, prompt), None, failed)
+    return _finished(vectors, model._dimensions(truncate_dim), normalize_embeddings), failed
 
 
 def _no_text(text: Any) -> str:

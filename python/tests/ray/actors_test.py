@@ -30,7 +30,7 @@ class Builder:
     def __init__(self, folder, dies):
         self.folder, self.dies = folder, dies
 
-    def progress(self, _):
+    def progress(self, *_):
         open(os.path.join(self.folder, f'built-{os.getpid()}'), 'w').close()
         time.sleep(0.05)   # the other actor comes meanwhile
         if self.dies and first(os.path.join(self.folder, 'died')):
