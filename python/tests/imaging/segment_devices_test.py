@@ -10,7 +10,7 @@ from files_case import needs
 from segment_case import SegmentCase, image, network, sha256
 
 import tenfold
-from tenfold.imaging.segment import _output
+from tenfold.imaging.segment import _device, _output
 
 TWO = '--device=cpu,cpu'
 
@@ -61,8 +61,7 @@ class Devices(SegmentCase):
 
     def test_a_plan(self):
         self.engine().save(self.path('m.plan'))
-        words = ['--overwrite', f'--loadEngine={self.path("m.plan")}']
-        del words[0]
+        words = [f'--loadEngine={self.path("m.plan")}']
         for out, names in (('w.npy', 'cpu'), ('y.npy', 'cpu,cpu')):
             given = [one for one in self.words(self.source, out, f'--device={names}', *words) if not one.startswith('--onnx')]
             code, _, errors = self.call(given)
@@ -115,17 +114,17 @@ class Devices(SegmentCase):
         self.assertEqual(sha256(self.path('y.zarr')), sha256(self.path('w.zarr')))
 
     def test_the_bar_names_them(self):
-        _, _, errors = self.call(self.words(self.source, 'y.npy', TWO, '--progress=bar'))
+        _, _, errors = self.call(self.words(self.source, 'y.npy', TWO, '--sweep=z', '--progress=bar'))
         self.assertRegex(errors, r'20/20 planes, .* left \(cpu \d+ %, cpu \d+ %\)')
-        words = [one for one in self.words(self.source, 'z.npy', TWO) if one != '--json']
+        words = [one for one in self.words(self.source, 'z.npy', TWO, '--sweep=z') if one != '--json']
         self.assertRegex(self.call(words)[1], r'z\.npy: 20 planes in [\d.]+ s on cpu, cpu\n')
 
 
 class Continued(SegmentCase):
     def test_an_interrupted_run_goes_on(self):
         source = self.save('x.npy', image(2, 60, 90, 17))
-        self.segment(source, 'w.npy')
-        for name, writes in (('a', 3), ('b', 30)):
+        self.segment(source, 'w.npy', '--sweep=z')
+        for name, writes in (('a', 3), ('b', 11)):
             write, left = _output.Output.write, [writes]
 
             def stopping(output, *arguments, write=write, left=left):
@@ -134,22 +133,29 @@ class Continued(SegmentCase):
                 if not left[0]:
                     raise KeyboardInterrupt
             with mock.patch.object(_output.Output, 'write', stopping):
-                code, _, errors = self.call(self.words(source, f'{name}.npy', TWO))
+                code, _, errors = self.call(self.words(source, f'{name}.npy', TWO, '--sweep=z'))
             self.assertEqual(code, 130)
             self.assertRegex(errors, r'interrupted after \d+ of 60 planes; --resume goes on')
             with open(self.path(f'{name}.npy.partial.json')) as file:
                 state = json.load(file)
             self.assertEqual(len(state['bands']), 2)
             self.assertGreater(sum(state['planes']), 0)
-            self.fails(2, 'the killed run had --device=cpu,cpu, this one has --device=cpu', self.words(source, f'{name}.npy', '--resume'))
-            found = self.segment(source, f'{name}.npy', TWO, '--resume')
+            self.fails(2, 'the killed run had --device=cpu,cpu, this one has --device=cpu', self.words(source, f'{name}.npy', '--sweep=z', '--resume'))
+            found = self.segment(source, f'{name}.npy', TWO, '--sweep=z', '--resume')
             self.assertTrue(found['resumed'])
             self.assertLess(found['planes'], 60)
             self.assertEqual(sha256(self.path(f'{name}.npy')), sha256(self.path('w.npy')))
 
     def test_what_a_device_meets_ends_the_run(self):
         source = self.save('x.npy', image(2, 60, 90, 17))
-        with mock.patch('tenfold.imaging.segment._device.Device.mean', side_effect=[np.zeros((4, 3, 8, 8, 6), np.float32)] * 12 + [OSError('gone')] * 9):
+        mean, left = _device.Device.mean, [12]   # a few more than what tells how quick it is
+
+        def failing(device, windows):
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError('gone')
+            return mean(device, windows)
+        with mock.patch.object(_device.Device, 'mean', failing):
             code, _, errors = self.call(self.words(source, 'y.npy', TWO))
         self.assertEqual(code, 1, errors)
         self.assertIn('gone', errors)

@@ -14,7 +14,6 @@ class Device:
     def __init__(self, name: str, engines: list[Any], inputs: list[Any], least: list[int], flips: list[list[int]]):
         self.name, self.engines, self._inputs, self._least, self._flips = name, engines, inputs, least, flips
         self.seconds = 0.0   # in the networks
-        self.windows = 0
 
     def predictor(self, axes: str, squeezed: bool) -> Callable[[Any, int], Any]:
         """A function of windows [windows, channel, axes...] in the sweep's order. `squeezed`: the network has no z, along which windows
@@ -30,7 +29,6 @@ class Device:
             found = (found[:, :, None] if squeezed else found).transpose(back)
             found = np.ascontiguousarray(found)
             self.seconds += time.perf_counter() - begun
-            self.windows += len(windows)
             return found
         return predict
 

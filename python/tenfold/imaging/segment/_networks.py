@@ -152,10 +152,6 @@ class Networks:
         found = {name: device.speed(self.batch, channels, roi) for name, device in of.items()}
         return [found[device.name] for device in self.devices]
 
-    def shares(self) -> list[tuple[str, int]]:
-        """How many windows each device has computed."""
-        return [(device.name, device.windows) for device in self.devices]
-
     @property
     def device(self) -> str:
         """What the processors are."""

@@ -58,10 +58,10 @@ class Sweep:
         per_image = rest * sum(grid.rows_of_windows(begin, end) for _, begin, end in bands)
         done, planes = self._planes_of(*self._before), reader.times * grid.results[0]
         self._tell(per_image)
+        self._swept = [0] * len(bands)   # windows of each
         several = len(networks.devices) > 1
         self._bar = Bar(options.progress, planes, reader.times * per_image * (planes - done) // planes, self._done,
-                        networks.shares if several else None)
-        self._swept = [0] * len(bands)
+                        self._shares if several else None)
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._waited = [0.0] * len(networks.devices)
         self.seconds = self._written = 0.0
@@ -89,6 +89,13 @@ class Sweep:
 
     def _done(self) -> tuple[int, int]:
         return self._planes_of(*self._before) + self.output.planes, self._reader.bytes
+
+    def _shares(self) -> list[tuple[str, int]]:
+        """The windows of each device."""
+        windows = [0] * len(self._networks.devices)
+        for (device, _, _), swept in zip(self._bands, self._swept):
+            windows[device] += swept
+        return [(device.name, own) for device, own in zip(self._networks.devices, windows)]
 
     @property
     def bar_is_silent(self) -> bool:
@@ -188,8 +195,8 @@ class Sweep:
         rows = [0] * len(self._networks.devices)
         for device, begin, end in self._bands:
             rows[device] += end - begin
-        return [{'device': one.name, 'rows': mine, 'windows': one.windows, 'network': round(one.seconds, 4)}
-                for one, mine in zip(self._networks.devices, rows)]
+        return [{'device': one.name, 'rows': own, 'windows': windows, 'network': round(one.seconds, 4)}
+                for one, own, (_, windows) in zip(self._networks.devices, rows, self._shares())]
 
     def summary(self, seconds: float) -> dict[str, Any]:
         reader, network = self._reader, max(device.seconds for device in self._networks.devices)
