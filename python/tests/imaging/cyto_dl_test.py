@@ -28,9 +28,9 @@ def modules():
         module = types.ModuleType(name)
         vars(module).update(names)
         return module
-    meta_tensor = type('MetaTensor', (), {})
+    meta_tensor, nn = type('MetaTensor', (), {}), made('torch.nn', Module=object)
     return {
-        'torch': made('torch', nn=made('torch.nn', Module=object), no_grad=contextlib.nullcontext), 'torch.nn': made('torch.nn', Module=object),
+        'torch': made('torch', nn=nn, no_grad=contextlib.nullcontext), 'torch.nn': nn,
         'monai': made('monai'), 'monai.data': made('monai.data'), 'torchmetrics': made('torchmetrics', MeanMetric=object),
         'monai.data.meta_tensor': made('monai.data.meta_tensor', MetaTensor=meta_tensor),
         'monai.inferers': made('monai.inferers', sliding_window_inference=sliding_window_inference),

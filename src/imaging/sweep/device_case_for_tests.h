@@ -169,7 +169,8 @@ inline std::vector<Masked> masked_of(const Case& c, const Shape& mask) {
   return all;
 }
 
-inline std::vector<Tensor> on_device(const Case& c, const SlidingWindow& windows, const Tensor& images, const std::vector<Masked>& engines) {
+inline std::vector<Tensor> on_device(const Case& c, const SlidingWindow& windows, const Tensor& images,
+                                     const std::vector<Masked>& engines) {
   HostWork work;
   Source source(images, c.chunk);
   SweepOptions options = options_of(c);

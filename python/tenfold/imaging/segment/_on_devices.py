@@ -7,8 +7,8 @@ from typing import Any
 
 
 def run_all(works: list[Callable[[], Any]], stop: threading.Event) -> None:
-    """Each in a thread of its own, one alone in this one; `stop` is set where a work fails or a signal raises here, and the others are to end
-    then. Raises what came first."""
+    """Each in a thread of its own, one alone in this one. `stop` is set where a work fails or a signal raises here, and the others are to
+    end then. Raises what came first."""
     if len(works) == 1:
         works[0]()
         return

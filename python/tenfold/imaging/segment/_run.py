@@ -116,8 +116,9 @@ def choose_bands(options: Options, reader: PlaneReader, grid: Grid, networks: Ne
         speeds = networks.speeds(reader.channels, roi) if several else [1.0]
         bands = cut_bands(options, reader, grid, networks.batch, networks.dtype, classes, output.chunk_rows, speeds)
         if resumes and state.bands != bands:
-            raise InvalidArgument(f'{state.path}: resume: the bands of the killed run end at rows {[end for *_, end in state.bands]}, those of '
-                                  f'this one at {[end for *_, end in bands]}; give --memory as the killed run had it')
+            before, now = ([end for *_, end in of] for of in (state.bands, bands))
+            raise InvalidArgument(f'{state.path}: resume: the bands of the killed run end at rows {before}, those of this one at {now}; '
+                                  'give --memory as the killed run had it')
         return bands
     except BaseException:
         output.abandon() if resumes else output.remove()

@@ -71,8 +71,9 @@ class Sweep:
         options, names = self._options, [device.name for device in self._networks.devices]
         busy = {device for device, _, _ in self._bands}
         if len(self._bands) > len(busy):
-            sys.stderr.write(f'tenfold: --memory={options.given["memory"]}: {self._reader.spatial[1]} is cut into {len(self._bands)} bands, '
-                             f'and {windows:,} windows are computed, {len(self._grid.windows()):,} would do in one\n')
+            limit = f'--memory={options.given["memory"]}: ' if 'memory' in options.given else ''   # a run that goes on may have none
+            sys.stderr.write(f'tenfold: {limit}{self._reader.spatial[1]} is cut into {len(self._bands)} bands, and {windows:,} windows are '
+                             f'computed, {len(self._grid.windows()):,} would do in one\n')
         idle = [name for number, name in enumerate(names) if number not in busy]
         if idle:
             sys.stderr.write(f'tenfold: --device={options.given["device"]}: no rows for {" and ".join(idle)}: the image has too few, or '

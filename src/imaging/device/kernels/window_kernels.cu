@@ -1,5 +1,5 @@
-// Windows of images on a GPU: cut, add, finish; the mean of engines. A thread has one voxel, and none waits for another. Types and conversions are those that
-// DeviceWork::load_kernel() puts in front.
+// Windows of images on a GPU: cut, add, finish; the mean of engines. A thread has one voxel, and none waits for another.
+// Types and conversions are those that DeviceWork::load_kernel() puts in front.
 
 __device__ __forceinline__ float load_value(const void* p, i64 i, int type) {
   switch (type) {
