@@ -10,6 +10,7 @@ from files_case import needs
 from segment_case import SegmentCase, image, network, sha256
 
 import tenfold
+from tenfold.imaging.files import open_source
 from tenfold.imaging.segment import _device, _output
 
 TWO = '--device=cpu,cpu'
@@ -111,7 +112,8 @@ class Devices(SegmentCase):
         found = self.run_it('y.zarr', '--chunks=3,7,16,17', TWO)
         self.assertEqual([one['rows'] for one in found['devices']], [48, 42])
         self.run_it('w.zarr', '--chunks=3,7,16,17')
-        self.assertEqual(sha256(self.path('y.zarr')), sha256(self.path('w.zarr')))
+        with open_source(self.path('w.zarr')) as one, open_source(self.path('y.zarr')) as two:
+            np.testing.assert_array_equal(*(found.read((0,) * found.ndim, found.shape) for found in (one, two)))
 
     def test_the_bar_names_them(self):
         _, _, errors = self.call(self.words(self.source, 'y.npy', TWO, '--sweep=z', '--progress=bar'))
