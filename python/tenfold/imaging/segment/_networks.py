@@ -50,7 +50,7 @@ class Networks:
         self._engines: list[dict[str | None, Any]] = [
             {self._names[0]: load(path, self._names[0])} if is_plan else {} for path, is_plan in options.models]
         loaded = [engines.get(self._names[0]) for engines in self._engines]
-        bindings = [engine.bindings if engine else tenfold.bindings(path) for path, engine in zip(self._paths, loaded)]
+        bindings = [engine.bindings if engine is not None else tenfold.bindings(path) for path, engine in zip(self._paths, loaded)]
         self._inputs = [input_of(path, one) for path, one in zip(self._paths, bindings)]
         self.devices: list[Device] = []
         ranks = {len(one.shape) - 2 for one in self._inputs}
