@@ -117,30 +117,26 @@ TEST(SeveralDevices, ShareTheMemory) {
   const std::vector<Engine> engines(2, ramp_engine());
   for (const int axis : {0, 1}) {
     const Tensor expected = infer(some_windows(), some_images(), engines[0], {.axis = axis})[0];
-    const Told all = told(engines, {.axis = axis, .memory = 1 << 20});
-    EXPECT_NE(all.log.find(", in 524288 bytes"), std::string::npos) << all.log;
-    EXPECT_EQ(all.log.find("is cut into"), std::string::npos) << all.log;
-    for (const std::int64_t memory : {4'600, 4'400}) {
-      const Told bands = told(engines, {.axis = axis, .memory = memory});
-      ASSERT_EQ(bands.found.shape(), expected.shape());
-      EXPECT_EQ(std::memcmp(bands.found.raw(), expected.raw(), static_cast<std::size_t>(expected.bytes())), 0);
-      EXPECT_NE(bands.log.find("sweep: " + std::to_string(memory / 2) + " bytes: axis " + std::to_string(1 - axis) +
-                               " is cut into "),
-                std::string::npos)
-          << bands.log;
+    for (const std::int64_t memory : {1'000'000, 4'400, 4'000}) {
+      const Told found = told(engines, {.axis = axis, .memory = memory});
+      ASSERT_EQ(found.found.shape(), expected.shape());
+      EXPECT_EQ(std::memcmp(found.found.raw(), expected.raw(), static_cast<std::size_t>(expected.bytes())), 0);
+      const std::string half = std::to_string(memory / 2) + " bytes";
+      if (found.log.find(", in " + half) == std::string::npos) continue;   // one was so slow that it has no rows
+      const bool bands = found.log.find("sweep: " + half + ": axis " + std::to_string(1 - axis) + " is cut into ") != std::string::npos;
+      EXPECT_EQ(bands, memory < 5'000) << found.log;
     }
   }
 }
 
-TEST(SeveralDevices, AreToldWhichShareIsTooLittle) {
+TEST(SeveralDevices, AreRefusedWhereAShareIsTooLittle) {
   const std::vector<Engine> engines(2, ramp_engine());
   try {
-    told(engines, {.memory = 2000});
+    told(engines, {.memory = 1500});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
-    EXPECT_TRUE(std::string(error.what()).starts_with("memory 2000, shared by 2 devices: memory 1000: a band of one row"))
-        << error.what();
+    EXPECT_NE(std::string(error.what()).find(": a band of one row"), std::string::npos) << error.what();
   }
   EXPECT_THROW(told(engines, {.memory = -1}), Error);
 }
@@ -172,7 +168,14 @@ TEST(SeveralDevices, BandsOfEachFitIntoItsShare) {
   EXPECT_EQ(check(0, 1), 2u);
   EXPECT_EQ(check(1 << 20, 4), 2u);
   EXPECT_GT(check(5'200, 1), 4u);
-  EXPECT_THROW(check(2'000, 1), Error);
+  try {
+    check(2'000, 1);
+    FAIL();
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    EXPECT_TRUE(what.starts_with("memory 2000, shared by 2 devices: memory 1000: a band of one row")) << what;
+    EXPECT_TRUE(what.ends_with(", for each device")) << what;
+  }
   EXPECT_THROW(sweep_bands(windows, source, outputs, std::array<double, 2>{1, 0}, {}), Error);
 }
 
