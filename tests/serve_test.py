@@ -265,6 +265,8 @@ class Refusals(ServeCase):
         self.refused(400, "timeout", {**request, "parameters": {"timeout": -1}})
         self.refused(400, "binary_data_output", {**request, "parameters": {"binary_data_output": "yes"}})
         self.refused(400, "no object", {**request, "parameters": 3})
+        for bad in (None, [1], {}):
+            self.refused(400, "parameter 'mine' has invalid type", {**request, "parameters": {"mine": bad}})
 
     def test_binary(self):
         body, headers = binary_request(rows(0))
@@ -286,6 +288,8 @@ class Refusals(ServeCase):
         for version in ("x", "-1", "0", "1.0", str(2**63), "%00"):
             self.refused(400, "version", request, f"/v2/models/m/versions/{version}/infer")
         self.refused(404, "", request, "/v2/models/%2e%2e/infer")
+        self.refused(404, "there is no", request, "/v2/models/m/versions//infer")
+        self.refused(404, "'m\\0' is not found", request, "/v2/models/m%00/infer")
         self.refused(404, "", request, "/v2/models/" + "a" * 4000 + "/infer")
         self.refused(400, "%", request, "/v2/models/m%2/infer")
         for path in (

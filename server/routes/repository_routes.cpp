@@ -42,12 +42,20 @@ void index(const std::shared_ptr<Models>& models, const std::shared_ptr<HttpExch
   exchange->respond(json_response(index_json(model_index(*models, ready))));
 }
 
+// Calls `take` for each of the parameters.
+template <class Take>
+void for_parameters(const object& body, const Take& take) {
+  object parameters;
+  const simdjson::error_code error = body["parameters"].get(parameters);
+  if (error == simdjson::NO_SUCH_FIELD) return;
+  if (error != simdjson::SUCCESS) refuse("Unable to parse 'parameters': expected an object");
+  for (const auto& [key, value] : parameters) take(key, value);
+}
+
 // What the parameters have for a load: the configuration in place of the file.
 std::string config_of(const object& body) {
-  object parameters;
   std::string config;
-  if (body["parameters"].get(parameters) != simdjson::SUCCESS) return config;
-  for (const auto& [key, value] : parameters) {
+  for_parameters(body, [&](std::string_view key, const element& value) {
     std::string_view text;
     if (key.starts_with("file:"))
       refuse("Load parameter '" + std::string(key.substr(0, 80)) +
@@ -55,19 +63,17 @@ std::string config_of(const object& body) {
     if (key != "config") refuse("Load parameter '" + std::string(key.substr(0, 80)) + "' is not known: there is 'config'");
     if (value.get(text) != simdjson::SUCCESS) refuse("invalid value type for 'config' parameter, expected string_param");
     config = text;
-  }
+  });
   return config;
 }
 
 void check_unload(const object& body) {
-  object parameters;
-  if (body["parameters"].get(parameters) != simdjson::SUCCESS) return;
-  for (const auto& [key, value] : parameters) {
+  for_parameters(body, [](std::string_view key, const element& value) {
     bool dependents = false;  // there are no ensembles, so no model depends on another one
     if (key != "unload_dependents")
       refuse("Unload parameter '" + std::string(key.substr(0, 80)) + "' is not known: there is 'unload_dependents'");
     if (value.get(dependents) != simdjson::SUCCESS) refuse("Unable to parse 'unload_dependents': expected true or false");
-  }
+  });
 }
 
 void control(const std::shared_ptr<Models>& models, const RoutedRequest& request, bool load) {
