@@ -26,7 +26,7 @@ CHECKS = ('mixing', 'overload', 'drops', 'timeouts', 'stop', 'growth', 'h2load',
 # Tests that have a long form: FILE TENFOLD --full.
 OTHERS = {'network': 'tests/net_faults_test.py', 'supervisor': 'tests/supervisor_test.py', 'loads': 'tests/serve_loads_test.py'}
 # Tests of clients that need an interpreter of their own (`script/bootstrap clients`, `script/bootstrap kserve`): FILE TENFOLD.
-CLIENTS = {'kserve': ('tests/kserve_client_test.py', 'build/kserve'), 'schemathesis': ('tests/openapi_test.py', 'build/clients')}
+CLIENTS = {'kserve': ('tests/kserve_client_test.py', 'build/kserve'), 'schemathesis': ('tests/schemathesis_test.py', 'build/clients')}
 
 
 def run_check(name, build, short):

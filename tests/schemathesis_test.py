@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""schemathesis, as it comes from PyPI, asks `tenfold serve` by its own OpenAPI file: openapi_test.py TENFOLD
+"""schemathesis, as it comes from PyPI, asks `tenfold serve` by its own OpenAPI file: schemathesis_test.py TENFOLD
 
 It makes right and wrong requests of each route from the file: no answer may be one of 500 to 599 that is not in the file, and each has
 the form that the file says. Left out where schemathesis is not installed (script/bootstrap clients), or the server has no such file.
