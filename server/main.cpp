@@ -1,9 +1,11 @@
 // tenfold-server: flags in, an exit code out.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 
 #include "grpc_front.h"
+#include "process/probe.h"
 #include "process/serve.h"
 #include "process/supervisor.h"
 #include "repository/start.h"
@@ -29,9 +31,12 @@ int run(int count, char** values) {
   cli::check_serve(options, words);
   if (options.print_config) return std::fputs(cli::settings_text(flags, settings).c_str(), stdout), 0;
   if (!options.print_model_config.empty()) return std::fputs(completed_config(options).c_str(), stdout), 0;
+  if (!options.process.probe.empty()) return probe(options);
   const std::string path = words.empty() ? "" : words[0];
   if (worker) return serve(options, path, std::move(*worker));
   for (const std::string& note : options.notes) std::fprintf(stderr, "%s\n", note.c_str());
+  if (std::any_of(line.begin(), line.end(), [](const std::string& word) { return word == "--api-key" || word.starts_with("--api-key="); }))
+    std::fputs("--api-key: all users of this machine can read it in the list of processes: give it by API_KEY or --api-key-file\n", stderr);
   if (options.process.no_supervisor || line.empty()) return serve(options, path, {});
   return supervise(options, line, open_sockets(options, has_grpc()));
 }

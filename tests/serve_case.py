@@ -52,8 +52,8 @@ class Server:
         self.start = ""
         for line in self.process.stderr:
             self.start += line
-            if ready := re.search(r"ready on https?://[^:]+:(\d+)(?:, metrics on https?://[^:]+:(\d+)/metrics)?", line):
-                self.port, self.metrics_port = int(ready[1]), ready[2] and int(ready[2])
+            if ready := re.search(r"ready(?= on h|, m)(?: on https?://[^:]+:(\d+))?(?:, metrics on https?://[^:]+:(\d+)/metrics)?", line):
+                self.port, self.metrics_port = (number and int(number) for number in ready.groups())
                 return
         raise AssertionError("the server did not start: " + self.start)
 

@@ -4,6 +4,7 @@
 import base64
 import json
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -150,6 +151,42 @@ class Ids(TextCase):
         )
 
 
+class TeiMetrics(TextCase):
+    """te_*, on request."""
+
+    FLAGS = ("--metrics-config=tei=true",)
+
+    def metrics(self):
+        text = self.server.send("GET", "/metrics")[2].decode()
+        lines = [line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("te_")]
+        return {name.split("{")[0] + "".join(re.findall(r'(le="[^"]*")', name)): float(value) for name, value in lines}
+
+    def test_tokens_of_texts_and_batches(self):
+        before = self.metrics()
+        self.post("/embed", {"inputs": TEXTS})
+        self.post("/v1/embeddings", {"input": "fine"})
+        self.post("/embed_all", {"inputs": "fine"})
+        self.post("/embed", {"inputs": ""}, 400)
+        lengths = [len(ids_of(text)) for text in (*TEXTS, "fine", "fine")]
+        got = self.metrics()
+        more = {name: value - before.get(name, 0) for name, value in got.items()}
+        for name in ("te_embed_count", "te_embed_success", "te_request_input_length_count", "te_request_success"):
+            self.assertEqual(more[name], len(lengths), name)
+        self.assertEqual((more["te_predict_count"], more["te_predict_success"]), (0, 0))
+        self.assertEqual(more["te_request_input_length_sum"], sum(lengths))
+        for bound in (1, 2, 4, 8, 16, 32):
+            self.assertEqual(more[f'te_request_input_length_bucketle="{bound}"'], sum(n <= bound for n in lengths), bound)
+        self.assertEqual(more["te_batch_next_tokens_sum"], sum(lengths))  # each batch is counted once, with all of its tokens
+        statistics = self.server.get("/v2/models/bert/stats")[1]["model_stats"][0]
+        self.assertEqual(got["te_batch_next_tokens_count"], statistics["execution_count"])
+        self.assertEqual(more["te_request_tokenization_duration_count"], 4)
+
+    def test_they_are_on_request(self):
+        server = Server(self.encoder.folder, f"--plan-cache-dir={self.temporary.name}/plans")
+        self.assertNotIn(b"te_embed", server.send("GET", "/metrics")[2])
+        self.assertEqual(server.stop(), 0)
+
+
 class AsTei(unittest.TestCase):
     """With TEI's flags and variables in place of ours."""
 
@@ -206,6 +243,37 @@ class AsTei(unittest.TestCase):
             )
             self.assertEqual(refused.returncode, 2)
             self.assertIn("pooling", refused.stderr)
+
+    def test_keys(self):
+        import subprocess
+        from unittest import mock
+
+        from embeddings_case import RandomEncoder
+
+        with tempfile.TemporaryDirectory() as folder:
+            encoder = RandomEncoder(os.path.join(folder, "any"), "bert")
+            body = json.dumps({"inputs": "fine"})
+            for variables, flags in (({"API_KEY": "secret-1"}, ()), ({}, ("--api-key", "secret-1"))):
+                with mock.patch.dict(os.environ, {"MODEL_ID": encoder.folder, "HOSTNAME": "127.0.0.1", **variables}):
+                    server = Server("--port=0", "--prometheus-port=0", f"--plan-cache-dir={folder}/plans", *flags)
+                try:
+                    self.assertEqual("list of processes" in server.start, bool(flags))
+                    self.assertEqual(server.send("POST", "/embed", body)[0], 401)
+                    self.assertEqual(server.send("GET", "/info")[0], 401)
+                    self.assertEqual(server.send("GET", "/health")[0], 200)
+                    self.assertEqual(server.send("POST", "/embed", body, {"Authorization": "Bearer secret-2"})[0], 401)
+                    self.assertEqual(server.send("POST", "/embed", body, {"Authorization": "Bearer secret-1"})[0], 200)
+                finally:
+                    self.assertEqual(server.stop(), 0)
+            for flags, code, words in ((["--api-key="], 2, "is empty"), (["--api-key=a b"], 1, "--api-key: printable ASCII")):
+                command = [cli_case.TENFOLD, "serve", encoder.folder, "--http-port=0", "--metrics-port=0", *flags]
+                done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, words in done.stderr), (code, True), done.stderr)
+            printed = subprocess.run(
+                [cli_case.TENFOLD, "serve", "--print-config", "--api-key=secret-1"], capture_output=True, text=True, timeout=60
+            )
+            self.assertIn("api-key", printed.stdout)
+            self.assertNotIn("secret-1", printed.stdout)
 
 
 if __name__ == "__main__":

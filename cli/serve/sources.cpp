@@ -12,7 +12,7 @@ namespace {
 // What a file or the environment cannot set.
 bool is_for_command_line(const Flag& flag) {
   return flag.name.size() == 1 || flag.name == "help" || flag.name == "config" || flag.name == "print-config" ||
-         flag.name == "print-model-config";
+         flag.name == "print-model-config" || flag.name == "probe";
 }
 
 std::string variable_of(const std::string& flag) {
@@ -90,6 +90,12 @@ void put_before(std::vector<FlagSetting>& settings, std::vector<FlagSetting> low
   settings.insert(settings.begin(), lower.begin(), lower.end());
 }
 
+// A key is not shown, and not a line of a file either.
+std::string setting_line(const Flag& flag, const FlagSetting& setting) {
+  if (flag.name == "api-key") return "# api-key=  it is set by " + setting.source + "\n";
+  return flag.name + "=" + (flag.value.empty() ? "true" : setting.value) + "  # by " + setting.source + "\n";
+}
+
 }  // namespace
 
 std::vector<FlagSetting> read_settings(const Flags& flags, const std::vector<std::string>& arguments, std::vector<std::string>& words) {
@@ -126,7 +132,7 @@ std::string settings_text(const Flags& flags, const std::vector<FlagSetting>& se
       for (const FlagSetting& setting : settings)
         if (setting.flag == &flag) {
           set = true;
-          lines += flag.name + "=" + (flag.value.empty() ? "true" : setting.value) + "  # by " + setting.source + "\n";
+          lines += setting_line(flag, setting);
         }
       if (!set) lines += "# " + flag.name + "=  " + flag.words() + "\n";
     }

@@ -42,9 +42,10 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* size, const 
 
 class OpenSession final : public TlsSession {
  public:
-  OpenSession(SSL_CTX* context, int socket) : session_(::SSL_new(context)) {
+  OpenSession(SSL_CTX* context, int socket, bool is_client = false) : session_(::SSL_new(context)) {
     if (!session_ || !::SSL_set_fd(session_.get(), socket)) throw std::bad_alloc();
-    ::SSL_set_accept_state(session_.get());
+    if (is_client) ::SSL_set_connect_state(session_.get());
+    else ::SSL_set_accept_state(session_.get());
   }
   TlsResult read(void* data, std::size_t size, std::size_t& count) override {
     ::ERR_clear_error();
@@ -76,6 +77,14 @@ class OpenSession final : public TlsSession {
   bool failed_ = false;
 };
 
+// The certificate and its key.
+void use_files(SSL_CTX* context, const TlsFiles& files) {
+  if (::SSL_CTX_use_certificate_chain_file(context, files.certificate.c_str()) != 1)
+    fail("certificate", files.certificate, "a PEM file");
+  if (::SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) != 1 || ::SSL_CTX_check_private_key(context) != 1)
+    fail("key", files.key, "the certificate's private key as a PEM file without a password");
+}
+
 class OpenTls final : public Tls {
  public:
   OpenTls(const TlsFiles& files, const std::string& protocol)
@@ -100,10 +109,7 @@ class OpenTls final : public Tls {
     // A connection at rest has no buffers; what is written may be less than was given, and may move until it is tried again.
     ::SSL_CTX_set_mode(c, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     ::SSL_CTX_set_alpn_select_cb(c, choose_protocol, const_cast<std::string*>(&protocol_));
-    if (::SSL_CTX_use_certificate_chain_file(c, files_.certificate.c_str()) != 1)
-      fail("certificate", files_.certificate, "a PEM file");
-    if (::SSL_CTX_use_PrivateKey_file(c, files_.key.c_str(), SSL_FILETYPE_PEM) != 1 || ::SSL_CTX_check_private_key(c) != 1)
-      fail("key", files_.key, "the certificate's private key as a PEM file without a password");
+    use_files(c, files_);
     if (!files_.mutual) return context;
     if (::SSL_CTX_load_verify_locations(c, files_.root.c_str(), nullptr) != 1)
       fail("root certificate", files_.root, "a PEM file");
@@ -124,6 +130,13 @@ class OpenTls final : public Tls {
 
 std::shared_ptr<Tls> Tls::open(const TlsFiles& files, const std::string& protocol) {
   return std::make_shared<OpenTls>(files, protocol);
+}
+
+std::unique_ptr<TlsSession> open_client_session(int socket, const TlsFiles& server) {
+  const Context context(::SSL_CTX_new(::TLS_client_method()));
+  if (!context) throw std::bad_alloc();
+  if (server.mutual) use_files(context.get(), server);
+  return std::make_unique<OpenSession>(context.get(), socket, true);   // which keeps the context
 }
 
 }  // namespace tenfold::server

@@ -39,4 +39,8 @@ class Tls {
   virtual std::unique_ptr<TlsSession> session(int socket) const = 0;
 };
 
+// Of a client on this machine that asks the server with these files whether it is well, over a connected socket. Its certificate is
+// not checked, for it may name other hosts; where clients need one, it is theirs, too. Throws Error which names the file.
+std::unique_ptr<TlsSession> open_client_session(int socket, const TlsFiles& server);
+
 }  // namespace tenfold::server

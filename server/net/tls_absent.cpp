@@ -5,10 +5,17 @@
 
 namespace tenfold::server {
 
-std::shared_ptr<Tls> Tls::open(const TlsFiles&, const std::string&) {
+namespace {
+
+[[noreturn]] void fail() {
   throw Error(ErrorKind::unsupported,
               "this tenfold-server was built without TLS, for libssl-dev was absent: install it (script/bootstrap) and build again, "
               "or put a proxy in front of it");
 }
+
+}  // namespace
+
+std::shared_ptr<Tls> Tls::open(const TlsFiles&, const std::string&) { fail(); }
+std::unique_ptr<TlsSession> open_client_session(int, const TlsFiles&) { fail(); }
 
 }  // namespace tenfold::server

@@ -2,14 +2,13 @@
 
 #include <poll.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 
-#include "process/worker_start.h"
+#include "observe/log.h"
+#include "process/link.h"
 
 namespace tenfold::server {
 namespace {
@@ -31,11 +30,19 @@ EndWatch::EndWatch(const Descriptor& link) : link_(link) {
 }
 
 std::optional<End> EndWatch::of_link() {
-  char byte = 0;
-  const auto got = ::recv(link_.number(), &byte, 1, MSG_DONTWAIT);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
-  if (got <= 0) std::_Exit(1);                   // the supervisor is dead
-  return static_cast<Message>(byte) == Message::hand_over ? End::hand_over : End::stop;
+  bool ended = false;
+  const std::optional<Packet> packet = receive(link_, ended);
+  if (ended) std::_Exit(1);                      // the supervisor is dead
+  if (!packet) return std::nullopt;
+  if (packet->message == Message::models) {
+    try {
+      if (changes_) changes_(changes_of_file(packet->file));
+    } catch (const std::exception& error) {
+      log_error(error.what());
+    }
+    return std::nullopt;
+  }
+  return packet->message == Message::hand_over ? End::hand_over : End::stop;
 }
 
 std::optional<End> EndWatch::wait(int milliseconds) {

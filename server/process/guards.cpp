@@ -24,9 +24,9 @@ std::optional<TlsFiles> tls_files(const cli::TlsFlags& flags, const std::string&
 
 SecurityOptions security_options(const cli::SecurityFlags& flags) {
   SecurityOptions security;
-  security.api_key_file = flags.api_key_file;
+  security.api_key_file = flags.api_key_file, security.api_key = flags.api_key;
   security.http_restricted = flags.http_restricted, security.grpc_restricted = flags.grpc_restricted;
-  security.http_tls = tls_files(flags.http, "http"), security.grpc_tls = tls_files(flags.grpc, "grpc");
+  security.http_tls = http_tls_files(flags), security.grpc_tls = tls_files(flags.grpc, "grpc");
   return security;
 }
 
@@ -36,6 +36,8 @@ std::size_t bytes_in_flight(const ServeOptions& options) {
 }
 
 }  // namespace
+
+std::optional<TlsFiles> http_tls_files(const cli::SecurityFlags& flags) { return tls_files(flags.http, "http"); }
 
 Guards::Guards(const ServeOptions& options)
     : options_(options),

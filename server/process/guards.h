@@ -11,6 +11,9 @@
 
 namespace tenfold::server {
 
+// Those of HTTP's port, and of that of metrics; nothing: without TLS. Throws Error where a file is missing.
+std::optional<TlsFiles> http_tls_files(const cli::SecurityFlags& flags);
+
 class Guards {
  public:
   explicit Guards(const cli::ServeOptions& options);   // Throws Error

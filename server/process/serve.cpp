@@ -5,20 +5,18 @@
 #include <thread>
 
 #include "config/observe_options.h"
+#include "config/pattern_candidates.h"
 #include "config/start_table.h"
-#include "config/text_defaults.h"
 #include "core/response_cache.h"
 #include "core/shared_memory.h"
-#include "grpc_front.h"
-#include "net/http_server.h"
 #include "observe/log.h"
 #include "process/end_watch.h"
 #include "process/guards.h"
 #include "process/hang_up.h"
+#include "process/other_workers.h"
+#include "process/ports.h"
+#include "process/report.h"
 #include "repository/start.h"
-#include "routes/repository_routes.h"
-#include "routes/text_routes.h"
-#include "routes/v2_routes.h"
 #include "tenfold/device_error.h"
 
 namespace tenfold::server {
@@ -33,7 +31,8 @@ constexpr std::chrono::seconds kSoon{5};               // Accept::soon
 constexpr std::chrono::seconds kIdleAtHandover{5};     // until a connection without requests is closed
 
 // Not ready at once; what was accepted is answered; false: not within the time for it.
-bool drain(Models& models, HttpServer& http, GrpcFront* grpc, const ServeOptions& options) {
+bool drain(Models& models, Ports& ports, const ServeOptions& options) {
+  GrpcFront* const grpc = ports.grpc();
   models.set_ready(false);
   if (grpc) grpc->ready_changed();
   std::this_thread::sleep_for(std::chrono::seconds(options.shutdown.delay_s));
@@ -46,11 +45,13 @@ bool drain(Models& models, HttpServer& http, GrpcFront* grpc, const ServeOptions
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
   const auto patience = std::max(left, std::chrono::milliseconds(100));
   const bool calls_ended = !grpc || grpc->stop(patience);
-  return http.stop(patience) && calls_ended;
+  return ports.http().stop(patience) && calls_ended;
 }
 
 // Another worker takes new connections. Those that there are have their answers, also to requests that come now.
-void finish_connections(HttpServer& http, GrpcFront* grpc, const ServeOptions& options) {
+void finish_connections(Ports& ports, const ServeOptions& options) {
+  HttpServer& http = ports.http();
+  GrpcFront* const grpc = ports.grpc();
   http.stop_accepting();
   if (grpc) grpc->stop_accepting();
   log_info("another worker serves now: accepted requests are answered");   // only now: who reads it relies on it
@@ -63,56 +64,14 @@ void finish_connections(HttpServer& http, GrpcFront* grpc, const ServeOptions& o
   calls.join();
 }
 
-Router routes_of_metrics(const std::shared_ptr<Models>& models) {
-  Router router;
-  add_metrics_routes(router, models);
-  return router;
+// Tells the supervisor what clients load and unload.
+std::function<void(const ModelChange&)> teller(const Descriptor& link) {
+  if (!link) return nullptr;
+  return [&link](const ModelChange& change) { send_changes(link, {change}, true); };
 }
 
-Router routes_of_models(const std::shared_ptr<Models>& models, const ServeOptions& options) {
-  Router router;
-  add_v2_routes(router, models);
-  add_repository_routes(router, models);
-  add_metrics_routes(router, models);
-  add_text_routes(router, models, text_options(options));
-  return router;
-}
-
-// All that listens, and the line that says where.
-struct Ports {
-  Ports(const ServeOptions& options, const Guards& guards, std::shared_ptr<Models> models)
-      : options(options), guards(guards), models(std::move(models)), http(guards.network_threads()) {}
-  void listen(Sockets& sockets);
-  std::uint16_t listen(int socket, Router router) {
-    HttpPortOptions port = guards.http_port(router);
-    return http.listen(socket, router.handler(), std::move(port));
-  }
-  bool listening() const { return !line.empty(); }
-
-  const ServeOptions& options;
-  const Guards& guards;
-  const std::shared_ptr<Models> models;
-  HttpServer http;
-  std::unique_ptr<GrpcFront> grpc;
-  std::string line;
-};
-
-void Ports::listen(Sockets& sockets) {
-  const std::string scheme = guards.http_scheme() + "://";
-  const auto url = [](const std::string& address, int port) { return shown_address(address) + ":" + std::to_string(port); };
-  line = "ready";
-  if (sockets.http)
-    line += " on " + scheme + url(http_address(options), listen(sockets.http.release(), routes_of_models(models, options)));
-  if (sockets.metrics)
-    line += ", metrics on " + scheme +
-            url(metrics_address(options), listen(sockets.metrics.release(), routes_of_metrics(models))) + "/metrics";
-  if (!sockets.grpc) return;
-  grpc = open_grpc(models, guards.grpc_port(sockets.grpc.release()));
-  line += ", gRPC on " + url(grpc_address(options), grpc->port());
-}
-
-// Signals while the model loads end the process.
-std::vector<StartRow> load(Models& models, const ServeOptions& options, const std::string& path, EndWatch& end,
+// Signals while models load end the process.
+std::vector<StartRow> load(const std::function<std::vector<StartRow>()>& load_all, EndWatch& end,
                            const std::function<void()>& each_turn) {
   std::atomic<bool> loading = true;
   std::thread watcher([&] {
@@ -124,7 +83,7 @@ std::vector<StartRow> load(Models& models, const ServeOptions& options, const st
   std::vector<StartRow> rows;
   std::exception_ptr failure;
   try {
-    rows = load_models(models, options, path);
+    rows = load_all();
   } catch (...) {
     failure = std::current_exception();
   }
@@ -160,36 +119,56 @@ End wait_for_end(EndWatch& end, const Models& models, const Descriptor& link) {
 int serve(const ServeOptions& options, const std::string& path, WorkerStart start) {
   Guards guards(options);
   EndWatch end(start.link);                      // first, so that no thread can take its signals
-  const HangUp hang_up([&guards] { guards.read_files_again(); });
+  Report report(start.link, options);
+  const HangUp hang_up([&guards, &report] {
+    report.reading_files();
+    guards.read_files_again();
+    report.read_files();
+  });
   const Observing observing(options.observe);
   const auto models = std::make_shared<Models>();
   models->set_shared_memory(std::make_shared<SharedMemory>(options.memory.client_shm));
   if (options.memory.cache_bytes > 0)
     models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
   if (!start.link) start.sockets = open_sockets(options, has_grpc());
-  Ports ports(options, guards, models);
+  report.watch(start.sockets);
+  const std::shared_ptr<PatternEngine> pattern = pattern_engine(options);
+  Ports ports(options, guards, models, pattern);
   if (start.accept == Accept::at_once) ports.listen(start.sockets);
+  report.loading(*models);
   const auto soon = Clock::now() + kSoon;
-  const std::vector<StartRow> rows = load(*models, options, path, end, [&] {
+  const auto others = std::make_shared<OtherWorkers>(models);
+  end.on_changes([others](const std::vector<ModelChange>& changes) { others->take(changes); });
+  const auto load_all = [&] {
+    if (pattern) pattern->open();
+    std::vector<ModelChange> before;
+    if (start.models) before = changes_of_file(start.models);
+    std::vector<StartRow> rows = load_models(*models, options, path, std::move(before), teller(start.link));
+    others->follow();
+    return rows;
+  };
+  const std::vector<StartRow> rows = load(load_all, end, [&] {
     if (start.accept == Accept::soon && !ports.listening() && Clock::now() > soon) ports.listen(start.sockets);
+    report.loading(*models);
   });
-  log_table(start_table(rows));
-  const bool failed = std::any_of(rows.begin(), rows.end(), [](const StartRow& row) { return !row.ready; });
+  if (!rows.empty()) log_table(start_table(rows));
+  const bool failed = std::any_of(rows.begin(), rows.end(), [](const StartRow& row) { return !row.ready && row.required; });
   if (failed && options.repository.exit_on_error) return 1;
   models->set_ready(true);
   if (!ports.listening()) ports.listen(start.sockets);
-  if (ports.grpc) ports.grpc->ready_changed();
-  if (start.link) send(start.link, Message::ready);
-  log_info(ports.line);
+  if (ports.grpc()) ports.grpc()->ready_changed();
+  report.ready(ports.line());
+  log_info(ports.line());
   const End how = wait_for_end(end, *models, start.link);
   end.watch_on([models] { models->set_ready(false); });
   if (how == End::hand_over) {
-    finish_connections(ports.http, ports.grpc.get(), options);
+    finish_connections(ports, options);
     models->stop();
     return 0;
   }
+  report.stopping();
   log_info("stopping: accepted requests are answered");
-  if (drain(*models, ports.http, ports.grpc.get(), options)) return 0;
+  if (drain(*models, ports, options)) return 0;
   log_error("stopped before all accepted requests were answered: --exit-timeout-secs passed");
   std::_Exit(1);
 }

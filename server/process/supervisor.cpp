@@ -2,17 +2,19 @@
 
 #include <poll.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "config/observe_options.h"
 #include "observe/log.h"
+#include "process/link.h"
+#include "process/report.h"
 #include "process/worker_process.h"
 
 namespace tenfold::server {
@@ -26,7 +28,6 @@ constexpr int kMaxFailedStarts = 10;                     // in a row: then the s
 constexpr std::chrono::milliseconds kFirstWait{100}, kLongestWait{5000}, kLongestOfClients{800};
 constexpr std::chrono::seconds kLived{1};                // of serving, after which a death is none in a row
 constexpr std::chrono::seconds kBetweenLosses{10};       // of devices: another process may not help either
-constexpr std::chrono::seconds kGrace{2};                // beside the workers' own limits
 
 class Supervisor {
  public:
@@ -37,6 +38,8 @@ class Supervisor {
     for (const int signal : {SIGINT, SIGTERM, SIGUSR2, SIGHUP, SIGCHLD}) ::sigaddset(&signals, signal);
     ::sigprocmask(SIG_BLOCK, &signals, nullptr);
     signals_ = Descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+    std::signal(SIGPIPE, SIG_IGN);                       // of the watchdog's connections
+    if (manager_.watchdog()) watchdog_.emplace(manager_, answers_on(options, sockets_));
   }
   int run() {
     start(Accept::at_once);
@@ -55,7 +58,10 @@ class Supervisor {
   void start_again(bool had_served);
   void replace();
   void replace_lost();
-  void serves(WorkerProcess& worker);
+  void serves(WorkerProcess& worker, const std::string& where);
+  void changed(const WorkerProcess& by, const Descriptor& file);
+  void reload();
+  void reloaded();
   void stop();
   bool has(State state) const;
   void log(const std::string& line, const Source& source = Source::current()) const { log_info("supervisor: " + line, source); }
@@ -64,6 +70,11 @@ class Supervisor {
   const std::vector<std::string>& line_;
   const Sockets sockets_;
   Descriptor signals_;
+  const ServiceManager manager_;
+  std::optional<Watchdog> watchdog_;
+  std::map<std::string, ModelChange> changes_;           // the last one of each model
+  std::string where_;                                    // the line of the worker that serves
+  bool reloading_ = false;                               // as the manager was told
   std::vector<WorkerProcess> workers_;
   bool was_ready_ = false, stopping_ = false;
   int deaths_ = 0, failed_starts_ = 0;                   // in a row
@@ -110,19 +121,49 @@ void Supervisor::take_signals() {
   while (!code_ && ::read(signals_.number(), &signal, sizeof signal) == sizeof signal) {
     if (signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGINT) stop();
     if (signal.ssi_signo == SIGUSR2 && !stopping_) replace();
-    if (signal.ssi_signo == SIGHUP)
-      for (const WorkerProcess& worker : workers_) ::kill(worker.pid, SIGHUP);
+    if (signal.ssi_signo == SIGHUP && !stopping_) reload();
   }
 }
 
+// A worker that starts may have read the list before, so it is told, too.
+void Supervisor::changed(const WorkerProcess& by, const Descriptor& file) {
+  try {
+    const std::vector<ModelChange> changes = changes_of_file(file);
+    for (const ModelChange& change : changes) changes_[change.name] = change;
+    for (const WorkerProcess& worker : workers_)
+      if (worker.pid != by.pid && worker.link && worker.state != State::leaving) send_changes(worker.link, changes, false);
+  } catch (const std::exception& error) {
+    log(error.what());
+  }
+}
+
+// Tells the manager, which may wait for the end of it.
+void Supervisor::reload() {
+  if (was_ready_) manager_.reloading(), reloading_ = true;
+  for (const WorkerProcess& worker : workers_) ::kill(worker.pid, SIGHUP);
+  if (!has(State::serving)) reloaded();                  // a worker that starts reads the files anyway
+}
+
+void Supervisor::reloaded() {
+  if (std::exchange(reloading_, false)) manager_.ready(where_);
+}
+
 void Supervisor::take_messages(WorkerProcess& worker) {
-  char byte = 0;
-  for (;;) {
-    const auto got = ::recv(worker.link.number(), &byte, 1, MSG_DONTWAIT);
-    if (got == 0) worker.link = Descriptor();            // it ends, which reap() sees
-    if (got != 1) return;
-    if (static_cast<Message>(byte) == Message::ready) serves(worker);
-    if (static_cast<Message>(byte) == Message::lost) worker.lost = true, replace_lost();
+  for (bool link_ended = false;;) {
+    const std::optional<Packet> packet = receive(worker.link, link_ended);
+    if (link_ended) worker.link = Descriptor();          // the worker ends, too, which reap() sees
+    if (!packet) return;
+    switch (packet->message) {
+      case Message::ready: serves(worker, packet->words); break;
+      case Message::lost: worker.lost = true, replace_lost(); break;
+      case Message::reloaded: reloaded(); break;
+      case Message::models: changed(worker, packet->file); break;
+      case Message::status:
+        if (!was_ready_) manager_.loading(packet->words);
+        else if (!has(State::serving)) manager_.status(packet->words);
+        break;
+      default: break;
+    }
   }
 }
 
@@ -132,7 +173,7 @@ void Supervisor::replace_lost() {
   last_loss_ = *replace_at_;
 }
 
-void Supervisor::serves(WorkerProcess& worker) {
+void Supervisor::serves(WorkerProcess& worker, const std::string& where) {
   for (WorkerProcess& other : workers_)
     if (other.state == State::serving) {
       other.state = State::leaving;
@@ -142,11 +183,16 @@ void Supervisor::serves(WorkerProcess& worker) {
   worker.since = Clock::now();
   was_ready_ = true;
   failed_starts_ = 0;
+  where_ = where;
+  reloading_ = false;
+  manager_.ready(where);
 }
 
 void Supervisor::start(Accept accept) {
   try {
-    workers_.push_back(start_worker(line_, sockets_, accept));
+    std::vector<ModelChange> changes;
+    for (const auto& [name, change] : changes_) changes.push_back(change);
+    workers_.push_back(start_worker(line_, sockets_, changes.empty() ? Descriptor() : file_of_changes(changes), accept));
   } catch (const std::exception& error) {
     log(error.what());
     ++deaths_, ++failed_starts_;
@@ -168,6 +214,7 @@ void Supervisor::start_again(bool had_served) {
 void Supervisor::replace() {
   if (has(State::starting) || start_at_) return log("a worker starts already");
   log("a worker starts; the one that serves leaves when it is ready");
+  if (has(State::serving)) manager_.reloading(), reloading_ = true;
   start(Accept::ready);
 }
 
@@ -179,7 +226,8 @@ void Supervisor::stop() {
   }
   stopping_ = true;
   start_at_.reset(), replace_at_.reset();
-  kill_at_ = Clock::now() + std::chrono::seconds(options_.shutdown.delay_s + options_.shutdown.timeout_s) + kGrace;
+  kill_at_ = Clock::now() + patience_at_end(options_);
+  manager_.stopping(patience_at_end(options_));
   for (const WorkerProcess& worker : workers_) send(worker.link, Message::stop);
   if (workers_.empty()) code_ = 0;
 }
@@ -189,6 +237,7 @@ void Supervisor::reap() {
   for (pid_t pid; !code_ && (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
     const auto found = std::find_if(workers_.begin(), workers_.end(), [&](const WorkerProcess& worker) { return worker.pid == pid; });
     if (found == workers_.end()) continue;
+    take_messages(*found);                               // its last ones
     WorkerProcess worker = std::move(*found);
     workers_.erase(found);
     ended(worker, status);
@@ -217,6 +266,7 @@ void Supervisor::ended(const WorkerProcess& worker, int status) {
   const auto serving = std::find_if(workers_.begin(), workers_.end(), serves);
   if (worker.state == State::starting && serving != workers_.end()) {
     log(how + " before it was ready: the other one serves on");
+    reloaded();
     if (serving->lost) replace_lost();
     return;
   }
@@ -225,6 +275,7 @@ void Supervisor::ended(const WorkerProcess& worker, int status) {
   if (!served) ++failed_starts_;
   if (has(State::starting)) return log(how);
   log(how + ": another one starts");
+  manager_.status(how + ": another one starts");
   start_again(served);
 }
 

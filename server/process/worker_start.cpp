@@ -1,7 +1,5 @@
 #include "process/worker_start.h"
 
-#include <sys/socket.h>
-
 #include <cstdio>
 #include <stdexcept>
 
@@ -12,22 +10,18 @@ constexpr std::string_view kName = "--worker=";
 
 }  // namespace
 
-bool send(const Descriptor& link, Message message) noexcept {
-  const char byte = static_cast<char>(message);
-  return ::send(link.number(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
-}
-
-std::string worker_argument(const Sockets& sockets, const Descriptor& link, Accept accept) {
+std::string worker_argument(const Sockets& sockets, const Descriptor& link, const Descriptor& models, Accept accept) {
   std::string text(kName);
-  for (const Descriptor* one : {&sockets.http, &sockets.metrics, &sockets.grpc, &link}) text += std::to_string(one->number()) + ",";
+  for (const Descriptor* one : {&sockets.http, &sockets.metrics, &sockets.grpc, &link, &models})
+    text += std::to_string(one->number()) + ",";
   return text + std::to_string(static_cast<int>(accept));
 }
 
 std::optional<WorkerStart> parse_worker_argument(const std::string& argument) {
   if (!argument.starts_with(kName)) return std::nullopt;
-  int http = -1, metrics = -1, grpc = -1, link = -1, accept = 0, end = 0;
+  int http = -1, metrics = -1, grpc = -1, link = -1, models = -1, accept = 0, end = 0;
   const char* const numbers = argument.c_str() + kName.size();
-  if (std::sscanf(numbers, "%d,%d,%d,%d,%d%n", &http, &metrics, &grpc, &link, &accept, &end) != 5 || numbers[end] != '\0' ||
+  if (std::sscanf(numbers, "%d,%d,%d,%d,%d,%d%n", &http, &metrics, &grpc, &link, &models, &accept, &end) != 6 || numbers[end] != '\0' ||
       link < 0 || accept < 0 || accept > static_cast<int>(Accept::ready))
     throw std::runtime_error("'" + argument + "' is for workers, which tenfold-server starts itself");
   WorkerStart start;
@@ -35,6 +29,7 @@ std::optional<WorkerStart> parse_worker_argument(const std::string& argument) {
   start.sockets.metrics = Descriptor(metrics);
   start.sockets.grpc = Descriptor(grpc);
   start.link = Descriptor(link);
+  start.models = Descriptor(models);
   start.accept = static_cast<Accept>(accept);
   return start;
 }

@@ -1,5 +1,5 @@
 // How a supervisor starts a worker, which is the same program: the descriptors that it has from its parent, as a first argument
-// "--worker=HTTP,METRICS,GRPC,LINK,WHEN"; and what the two say to each other over the link, a byte each.
+// "--worker=HTTP,METRICS,GRPC,LINK,MODELS,WHEN".
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,11 @@ enum class Accept : std::uint8_t {
 struct WorkerStart {
   Sockets sockets;
   Descriptor link;                               // none: this process has no supervisor
+  Descriptor models;                             // a file of what clients had loaded and unloaded; none: nothing
   Accept accept = Accept::at_once;
 };
 
-// From the worker: it serves; a device is lost to its process. From the supervisor: end as at SIGTERM; end when the connections that
-// there are have their answers, for another worker serves.
-enum class Message : char { ready = 'R', lost = 'L', stop = 'S', hand_over = 'H' };
-
-bool send(const Descriptor& link, Message message) noexcept;
-
-std::string worker_argument(const Sockets& sockets, const Descriptor& link, Accept accept);
+std::string worker_argument(const Sockets& sockets, const Descriptor& link, const Descriptor& models, Accept accept);
 // Nothing: it is no such argument. Throws std::runtime_error for one that is wrong.
 std::optional<WorkerStart> parse_worker_argument(const std::string& argument);
 

@@ -42,20 +42,20 @@ void index(const std::shared_ptr<Models>& models, const std::shared_ptr<HttpExch
   exchange->respond(json_response(index_json(model_index(*models, ready))));
 }
 
-// Calls `take` for each of the parameters.
-template <class Take>
-void for_parameters(const object& body, const Take& take) {
+std::optional<object> parameters_of(const object& body) {
+  element member;
   object parameters;
-  const simdjson::error_code error = body["parameters"].get(parameters);
-  if (error == simdjson::NO_SUCH_FIELD) return;
-  if (error != simdjson::SUCCESS) refuse("Unable to parse 'parameters': expected an object");
-  for (const auto& [key, value] : parameters) take(key, value);
+  if (body["parameters"].get(member) != simdjson::SUCCESS) return std::nullopt;
+  if (member.get(parameters) != simdjson::SUCCESS) refuse("Unable to parse 'parameters': expected an object");
+  return parameters;
 }
 
 // What the parameters have for a load: the configuration in place of the file.
 std::string config_of(const object& body) {
   std::string config;
-  for_parameters(body, [&](std::string_view key, const element& value) {
+  const std::optional<object> parameters = parameters_of(body);
+  if (!parameters) return config;
+  for (const auto& [key, value] : *parameters) {
     std::string_view text;
     if (key.starts_with("file:"))
       refuse("Load parameter '" + std::string(key.substr(0, 80)) +
@@ -63,17 +63,19 @@ std::string config_of(const object& body) {
     if (key != "config") refuse("Load parameter '" + std::string(key.substr(0, 80)) + "' is not known: there is 'config'");
     if (value.get(text) != simdjson::SUCCESS) refuse("invalid value type for 'config' parameter, expected string_param");
     config = text;
-  });
+  }
   return config;
 }
 
 void check_unload(const object& body) {
-  for_parameters(body, [](std::string_view key, const element& value) {
+  const std::optional<object> parameters = parameters_of(body);
+  if (!parameters) return;
+  for (const auto& [key, value] : *parameters) {
     bool dependents = false;  // there are no ensembles, so no model depends on another one
     if (key != "unload_dependents")
       refuse("Unload parameter '" + std::string(key.substr(0, 80)) + "' is not known: there is 'unload_dependents'");
     if (value.get(dependents) != simdjson::SUCCESS) refuse("Unable to parse 'unload_dependents': expected true or false");
-  });
+  }
 }
 
 void control(const std::shared_ptr<Models>& models, const RoutedRequest& request, bool load) {

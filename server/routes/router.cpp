@@ -77,6 +77,16 @@ void RouteFamily::refuse(std::string_view pattern, const std::string& message) {
   add("*", std::string(pattern) + "/**", [message](const RoutedRequest&) { throw RequestError(Code::unsupported, message); });
 }
 
+std::vector<std::string> Router::shown() const {
+  std::vector<std::string> shown;
+  for (const Route& route : routes_) {
+    shown.push_back(route.method + " ");
+    for (const std::string& part : route.pattern) shown.back() += "/" + part;
+    if (route.pattern.empty()) shown.back() += "/";
+  }
+  return shown;
+}
+
 HttpHandler Router::handler() {
   return [routes = std::make_shared<const std::vector<Route>>(std::move(routes_))](const std::shared_ptr<HttpExchange>& exchange) {
     try {

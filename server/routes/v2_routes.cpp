@@ -15,8 +15,7 @@ HttpResponse health(bool ok, const char* what, const std::string& model = "") {
 
 void add_server_routes(RouteFamily& v2, const std::shared_ptr<Models>& models) {
   v2.get("/v2", [](const RoutedRequest&) { return server_metadata(); });
-  v2.get("/v2/health/live", [](const RoutedRequest&) { return health(true, "live"); });
-  v2.get("/v2/health/ready", [models](const RoutedRequest&) { return health(models->all_ready(), "ready"); });
+  v2.get("/openapi.json", [](const RoutedRequest&) { return openapi(); });
   v2.get("/v2/models/stats", [models](const RoutedRequest&) { return model_statistics(models->all()); });
 }
 
@@ -38,8 +37,15 @@ void add_model_routes(RouteFamily& v2, const std::shared_ptr<Models>& models, co
 
 }  // namespace
 
+void add_health_routes(Router& router, const std::shared_ptr<Models>& models) {
+  RouteFamily v2 = router.family(error_response);
+  v2.get("/v2/health/live", [](const RoutedRequest&) { return health(true, "live"); });
+  v2.get("/v2/health/ready", [models](const RoutedRequest&) { return health(models->all_ready(), "ready"); });
+}
+
 void add_v2_routes(Router& router, std::shared_ptr<Models> models) {
   RouteFamily v2 = router.family(error_response);
+  add_health_routes(router, models);
   add_server_routes(v2, models);
   add_shared_memory_routes(router, models);
   add_settings_routes(v2, models);

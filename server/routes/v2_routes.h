@@ -7,6 +7,8 @@
 namespace tenfold::server {
 
 void add_v2_routes(Router& router, std::shared_ptr<Models> models);
+// Whether the server lives and is ready, for a port that has no other routes of v2.
+void add_health_routes(Router& router, const std::shared_ptr<Models>& models);
 // And /ui.
 void add_metrics_routes(Router& router, std::shared_ptr<Models> models);
 
@@ -17,6 +19,7 @@ void add_ui_routes(RouteFamily& family, const std::shared_ptr<Models>& models);
 
 // A file each. They may throw RequestError.
 HttpResponse server_metadata();
+HttpResponse openapi();
 HttpResponse model_metadata(const Models& models, const Model& model);
 HttpResponse model_config(const Model& model);
 HttpResponse model_statistics(const std::vector<std::shared_ptr<Model>>& models);

@@ -6,6 +6,8 @@ namespace tenfold::cli {
 void add_process_rows(Flags& flags, ProcessFlags& options) {
   flags.group("Processes");
   flags.add_switch("no-supervisor", options.no_supervisor, "one process, which nothing starts again where it dies");
+  add_choice(flags, "probe", options.probe, {"ready", "live"},
+             "asks the server that has these flags, on this machine, and ends with 0 or 1: for health checks");
 }
 
 }  // namespace tenfold::cli
