@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How `tenfold serve` loads models: builds by another process, caches of plans and times, full disks: serve_loads_test.py TENFOLD [--full]"""
+"""How `tenfold serve` loads models: builds by another process, caches of plans, full disks: serve_loads_test.py TENFOLD [--full]"""
 
 import hashlib
 import json

@@ -25,7 +25,8 @@ class H2load:
         (context.folder / 'grpc.body').write_bytes(struct.pack('>BI', 0, len(message)) + message)
         (context.folder / 'http.body').write_bytes(body)
         self.lines = {
-            'grpc': [*GRPC, '-d', f'{context.folder}/grpc.body', f'http://127.0.0.1:{server.grpc}/inference.GRPCInferenceService/ModelInfer'],
+            'grpc': [*GRPC, '-d', f'{context.folder}/grpc.body',
+                     f'http://127.0.0.1:{server.grpc}/inference.GRPCInferenceService/ModelInfer'],
             'http': ['--h1', '-H', length, '-d', f'{context.folder}/http.body', f'http://127.0.0.1:{server.http}/v2/models/m/infer'],
         }
 

@@ -1,4 +1,4 @@
-"""A thousand reloads under load: each loads a file that is another one, warms it and swaps. No request fails, and live traffic hardly waits."""
+"""A thousand reloads under load, each of another file: no request fails, and live traffic hardly waits."""
 import urllib.request
 
 import numpy as np
@@ -29,7 +29,8 @@ def check(context):
     with context.repository_server(save_row, CONFIG, *FLAGS) as server:
         file = context.folder / 'repository-m' / 'm' / '1' / 'model.onnx'
         files = write_requests(context, server, [rng.normal(size=(1, 6)).astype(np.float32) for _ in range(50)])
-        begin = lambda protocol, time: context.begin_load(server, files[protocol], grpc=protocol == 'grpc', clients=16, rate=200, seconds=time)
+        begin = lambda protocol, time: context.begin_load(server, files[protocol], grpc=protocol == 'grpc', clients=16, rate=200,
+                                                          seconds=time)
         calm = [result(load) for load in [begin(protocol, seconds) for protocol in files]]
         done, loads = 0, []
         while done < reloads:

@@ -118,7 +118,7 @@ def wrong():
         "FP16 in contents": request(raw=False, contents=True, tensor={"datatype": "FP16"}),
         "another output": request(outputs=[{"name": "z"}]),
         "the output twice": request(outputs=[{"name": "y"}, {"name": "y"}]),
-        "a string that is cut off": pb.ModelInferRequest.FromString(strings(False).SerializeToString().replace(b"\x01\0\0\0\xff", b"\x09\0\0\0\xff")),
+        "a string that is cut off": strings(False).SerializeToString().replace(b"\x01\0\0\0\xff", b"\x09\0\0\0\xff"),
         "3 strings for 2": strings(True, (b"a", b"b", b"c")),
         "priority 1": with_parameter(request(), "priority", uint64_param=1),
         'priority "1"': with_parameter(request(), "priority", string_param="1"),

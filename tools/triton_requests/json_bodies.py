@@ -187,7 +187,8 @@ def others():
     lone = '{"inputs":[{"name":"a","datatype":"BYTES","shape":[1,2],"data":["\\ud800","x"]},' \
            '{"name":"b","datatype":"BYTES","shape":[1,2],"data":["y","z"]}]}'  # fmt: skip
     yield Http("a lone surrogate", inference("strings"), lone)
-    yield Http("shape [1,3] without batches", inference("plain"), {"inputs": [{**with_input()["inputs"][0], "shape": [1, 3], "data": [1] * 3}]})
+    row = {**with_input()["inputs"][0], "shape": [1, 3], "data": [1] * 3}
+    yield Http("shape [1,3] without batches", inference("plain"), {"inputs": [row]})
     classes = strings(["a", "b"], ["c", "d"], outputs=[{"name": "y", "parameters": {"classification": 1}}])
     yield Http("classification of strings", inference("strings"), classes)
 

@@ -8,12 +8,14 @@ def names():
     good = json_request(rows(0))
     for name, shown in {
         "other": "other", "M": "M", "m%20": "m%20", "%6d": "%6d", "..": "..", "%2e%2e": "%2e%2e", "..%2fm": "..%2fm", "m%00": "m%00",
-        "%": "%", "m%zz": "m%zz", "%ff": "%ff", "a" * 4096: "of 4 kB", "\u00e9": "\u00e9", "": "that is empty", "stats": "stats", "m;x": "m;x",
+        "%": "%", "m%zz": "m%zz", "%ff": "%ff", "a" * 4096: "of 4 kB", "\u00e9": "\u00e9", "": "that is empty",
+        "stats": "stats", "m;x": "m;x",
     }.items():  # fmt: skip
         yield Http(f"POST to a model {shown}", inference(name), good)
         if name in ("..", "%2e%2e", "m%00", "%ff"):
             yield Http(f"GET of a model {shown}", f"/v2/models/{name}")
-    for version in ("1", "2", "0", "-1", "007", "01", "x", "1.0", "+1", "9223372036854775807", "9223372036854775808", "1" * 30, "%31", "", "1%00"):
+    for version in ("1", "2", "0", "-1", "007", "01", "x", "1.0", "+1", "9223372036854775807", "9223372036854775808",
+                    "1" * 30, "%31", "", "1%00"):
         yield Http(f"version '{version if len(version) < 25 else '1...1'}'", f"/v2/models/m/versions/{version}/infer", good)
     for version in ("2", "x", "-1", "007"):
         yield Http(f"GET of version '{version}'", f"/v2/models/m/versions/{version}")
@@ -22,7 +24,8 @@ def names():
 
 def methods():
     good = json_request(rows(0))
-    for path in ("/v2/models/m", "/v2/health/live", "/v2/models/m/config", "/v2", "/v2/models/m/stats", "/v2/models/m/ready", "/nothing", "/"):
+    for path in ("/v2/models/m", "/v2/health/live", "/v2/models/m/config", "/v2", "/v2/models/m/stats", "/v2/models/m/ready",
+                 "/nothing", "/"):
         yield Http(f"POST {path}", path, good)
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "NONSENSE", "post", "GET"):
         yield Http(f"{method} of infer", INFER, good, method=method)

@@ -61,7 +61,8 @@ port of HTTP, too. An answer in a stream for bytes that are no message says so."
 # Requests whose difference is not told from the answers alone.
 OTHER_NAMES = (
     r"inputs: \[(1|\[\]|null)\]|an input without anything|shape (\[6\]|\[6,1\]|\[\]|\[2\^63,6\]|\[2\^32,2\^32\])|0 rows|an input more|"
-    r"data and binary_data_size|a depth of 200|UINT8 256, and no FP16|3 (binary )?strings for 2|1 binary string for 2|inputs of 1 and 2 rows|"
+    r"data and binary_data_size|a depth of 200|UINT8 256, and no FP16|3 (binary )?strings for 2|1 binary string for 2|"
+    r"inputs of 1 and 2 rows|"
     r"a(n empty)? body.*|a string (that is cut off|of 2\^32 - 1)|binary, sizes shifted by one|binary, header length '(x|0x10||\s)'|"
     r"a raw body.*|(gzip|deflate)(, and nothing| in name only)|an input in shared memory, and data|"
     r"ModelInfer: (no datatype|an unknown datatype|BYTES for FP32|shape \[.*|FP16 in contents|3 strings for 2|a string that is cut off|"
@@ -69,7 +70,8 @@ OTHER_NAMES = (
     r"loading, config that is a number|loading a file that is no model|trace_count 2\^64|an empty datatype|no data"
 )  # fmt: skip
 MEMBER_NAMES = (
-    r"classification 4294967296|GET /v2/models/(m|types|strings|plain|m/versions/1|stats)|ModelMetadata of 'm'|GET /v2/(models/m/)?trace/setting|"
+    r"classification 4294967296|GET /v2/models/(m|types|strings|plain|m/versions/1|stats)|ModelMetadata of 'm'|"
+    r"GET /v2/(models/m/)?trace/setting|"
     r"a trace setting that is not there|TraceSetting|GET /metrics at the port of HTTP|GET / at the port of metrics|"
     r"ModelStreamInfer: bytes that are no message"
 )  # fmt: skip
