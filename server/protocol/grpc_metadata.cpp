@@ -84,7 +84,8 @@ void add_metadata(Services& services, const std::shared_ptr<Models>& models) {
       [models](const ModelReadyRequest& request, ModelReadyResponse& response) -> CallStatus {
         try {
           response.set_ready(models->find(request.name(), request.version()) && models->ready());
-        } catch (const RequestError&) {
+        } catch (const RequestError& error) {
+          if (error.code == Code::invalid_argument) return status_of({error.code, error.what()});   // a version that is no number
           response.set_ready(false);
         }
         return {};

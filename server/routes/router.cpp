@@ -20,6 +20,7 @@ bool fits(const std::vector<std::string>& pattern, const std::vector<std::string
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == "**") return true;         // and what lies below
     if (i >= parts.size()) return false;
+    if (pattern[i].starts_with('{') && parts[i].empty()) return false;
     if (pattern[i].starts_with('{')) request.path[pattern[i].substr(1, pattern[i].size() - 2)] = parts[i];
     else if (pattern[i] != parts[i]) return false;
   }
