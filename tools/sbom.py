@@ -114,6 +114,7 @@ def document(bill, name, version, purl):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('--build', action='append', required=True, help='a build folder (Ninja); several: the first that made a file')
+    parser.add_argument('--ninja', default='ninja', help='the program')
     parser.add_argument('--programs', default='linked', help='its folder with the programs of the package: linked, portable')
     parser.add_argument('--name', required=True)
     parser.add_argument('--version', required=True)
@@ -121,7 +122,7 @@ def main():
     parser.add_argument('folder', type=Path)
     parser.add_argument('out', type=Path)
     given = parser.parse_args()
-    bill = Bill([Build(folder, given.programs) for folder in given.build], given.folder, given.version)
+    bill = Bill([Build(folder, given.programs, given.ninja) for folder in given.build], given.folder, given.version)
     given.out.parent.mkdir(parents=True, exist_ok=True)
     given.out.write_text(json.dumps(document(bill, given.name, given.version, given.purl), indent=2) + '\n')
 

@@ -9,9 +9,9 @@ FOLDERS = ('', 'triton/tenfold/', 'cli/', 'python/tenfold/')
 
 
 class Build:
-    def __init__(self, folder, programs):
+    def __init__(self, folder, programs, ninja):
         """`programs`: the folder with those that the package has, of several that have one name."""
-        self.folder, self.places = Path(folder), (f'{programs}/', *FOLDERS)
+        self.ninja, self.folder, self.places = ninja, Path(folder), (f'{programs}/', *FOLDERS)
         self.rules = dict(self.read_rules())
         self.headers = dict(self.read_headers())
 
@@ -25,7 +25,7 @@ class Build:
                 yield output, inputs
 
     def read_headers(self):
-        said = subprocess.run(['ninja', '-t', 'deps'], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        said = subprocess.run([self.ninja, '-t', 'deps'], cwd=self.folder, capture_output=True, text=True, check=True).stdout
         for block in said.split('\n\n'):
             first, *rest = block.strip().split('\n')
             yield first.partition(': #deps')[0], [os.path.normpath(self.folder / line.strip()) for line in rest]
