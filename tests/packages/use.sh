@@ -16,7 +16,7 @@ came=$(dpkg-query -W -f '${Package}\n' | grep -vxF "$bare" | tr '\n' ' ')
 taken=$((($(cd / && occupied) - minimal) * 1024 / 1000000))
 echo "it takes $taken MB with what it needs: $came"
 [ "$taken" -le 60 ] || fail "the server takes more than 60 MB"
-tenfold serve --version >/dev/null || fail "a server that has nothing but what it needs"
+tenfold-server --help >/dev/null || fail "a server that has nothing but what it needs"
 # shellcheck disable=SC2086
 apt-get purge -y -qq $came >/dev/null 2>&1
 
