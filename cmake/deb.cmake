@@ -1,5 +1,5 @@
-# Debian packages of what this folder builds: `cpack -G DEB` after the targets tenfold-linked-programs and all; script/packages does it.
-# Libraries, and programs that use them, are packages of their own. What is opened at run time is recommended, not needed.
+# Debian packages of what this folder builds: `cpack -G DEB` after the targets tenfold-packaged and tenfold-linked-programs; script/packages
+# does it. Libraries, and programs that use them, are packages of their own. What is opened at run time is recommended, not needed.
 set(deploy ${CMAKE_SOURCE_DIR}/deploy/debian)
 set(generated ${CMAKE_BINARY_DIR}/package/debian)
 file(READ ${CMAKE_SOURCE_DIR}/THIRD-PARTY-NOTICES.txt notices)
@@ -100,4 +100,12 @@ if(TARGET tenfold-server)
     ABOUT "Serves models over HTTP and gRPC to clients of Triton, KServe\nand OpenAI."
     DEPENDS "libtenfold-text0 ${same}, tenfold ${same}")   # tenfold builds models in a process of its own
 endif()
+# What packages have of a build, beside the programs linked for them; `all` has tests, too.
+add_custom_target(tenfold-packaged)
+foreach(target tenfold-nvrtc tenfold-manual triton_tenfold tenfold-runtime tenfold-builder tenfold-text tenfold-imaging
+        tenfold-runtime_shared tenfold-builder_shared tenfold-text_shared tenfold-imaging_shared)
+  if(TARGET ${target})
+    add_dependencies(tenfold-packaged ${target})
+  endif()
+endforeach()
 include(CPack)

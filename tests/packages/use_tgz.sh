@@ -55,7 +55,8 @@ for _ in range(600):
 else:
     raise SystemExit('the server is not ready after a minute')
 body = {'inputs': [{'name': 'x', 'shape': [3], 'datatype': 'FP32', 'data': [-1, 0, 2]}]}
-request = urllib.request.Request(f'http://127.0.0.1:{http}/v2/models/relu/infer', json.dumps(body).encode(), {'Content-Type': 'application/json'})
+request = urllib.request.Request(f'http://127.0.0.1:{http}/v2/models/relu/infer', json.dumps(body).encode(),
+                                 {'Content-Type': 'application/json'})
 answer = json.load(urllib.request.urlopen(request))
 assert answer['outputs'][0]['data'] == [0, 0, 2], answer
 with socket.create_connection(('127.0.0.1', grpc), 10) as connection:
