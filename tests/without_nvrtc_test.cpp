@@ -15,7 +15,7 @@ namespace {
 TEST(WithoutNvrtc, ABuildSaysWhereToGetIt) {
   backends::cuda::choose_compiler("libnvrtc.so.of_nobody");   // before anybody opens it: this is the only test of the program
   tests::FakeDriver::get();
-  const auto backend = backends::open_cuda(tests::FakeDriver::kOrdinal);
+  auto backend = backends::open_cuda(tests::FakeDriver::kOrdinal);
   // One kernel, compiled when the plan is opened; several to choose from, compiled to be timed.
   for (const char* text : {"(x f32[2,6])\n y = Relu(x)", "(x f32[64,64], w f32[64,64])\n y = MatMul(x, w)"}) {
     BuildConfig config;
@@ -31,6 +31,7 @@ TEST(WithoutNvrtc, ABuildSaysWhereToGetIt) {
                 std::string::npos) << text << '\n' << error.what();
     }
   }
+  backend.reset();
   tests::FakeDriver::put();
 }
 
