@@ -181,7 +181,7 @@ std::optional<InferAnswer> cached(Model& model, ResponseCache& cache, const Cach
 }  // namespace
 
 std::shared_ptr<Model> model_of_request(const Models& models, const std::string& name, const std::string& version) {
-  if (!models.ready()) {
+  if (!models.accepting()) {
     request_counts().count(Unassigned::not_ready);
     throw RequestError(Code::unavailable, "the server takes no requests: it is loading or stopping");
   }

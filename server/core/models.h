@@ -146,9 +146,12 @@ class Models {
   std::vector<std::string> versions(const std::string& name) const;   // that serve
   std::vector<IndexRow> index() const;           // by name and version
 
-  // Whether new requests are taken: from the end of loading until the server is told to end.
+  // Whether new requests are taken: from the end of loading until the server ends.
+  bool accepting() const { return accepting_; }
+  // Whether clients should send them: until the server is told to end.
   bool ready() const { return ready_; }
-  void set_ready(bool ready) { ready_ = ready; }
+  void set_ready(bool ready) { accepting_ = ready, ready_ = ready; }
+  void set_leaving() { ready_ = false; }         // requests are taken until those who send them have seen it
   // Whether probes are told so: also, if it is strict, all models that the start was to load serve, or were unloaded since.
   bool all_ready() const;
   void require(const std::string& name);         // one of those
@@ -173,7 +176,7 @@ class Models {
   class Retired;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> models_;
-  std::atomic<bool> ready_ = false, strict_ = true;
+  std::atomic<bool> accepting_ = false, ready_ = false, strict_ = true;
   std::shared_ptr<ResponseCache> cache_;
   std::shared_ptr<SharedMemory> shared_memory_;
   std::unique_ptr<Retired> retired_;

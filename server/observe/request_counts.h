@@ -15,6 +15,7 @@ inline constexpr std::array<std::string_view, 3> kUnassignedNames = {"not_ready"
 struct RequestCounts {
   std::array<std::atomic<std::uint64_t>, kUnassignedNames.size()> unassigned{};
   std::atomic<std::uint64_t> unwritten = 0;  // the model ran, but the answer cannot be written in the form that was asked for
+  std::atomic<std::uint64_t> worker_starts = 1;                // of this server, with this process
   void count(Unassigned why) noexcept { ++unassigned[static_cast<std::size_t>(why)]; }
 };
 inline RequestCounts& request_counts() {

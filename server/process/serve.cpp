@@ -9,6 +9,7 @@
 #include "core/response_cache.h"
 #include "core/shared_memory.h"
 #include "observe/log.h"
+#include "observe/request_counts.h"
 #include "process/end_watch.h"
 #include "process/guards.h"
 #include "process/hang_up.h"
@@ -28,12 +29,13 @@ constexpr int kTurn = 50;                              // milliseconds
 constexpr std::chrono::seconds kSoon{5};               // Accept::soon
 constexpr std::chrono::seconds kIdleAtHandover{5};     // until a connection without requests is closed
 
-// Not ready at once; what was accepted is answered; false: not within the time for it.
+// Not ready at once, which balancers have --exit-delay-secs to see; then what was accepted is answered; false: not within the time for it.
 bool drain(Models& models, Ports& ports, const ServeOptions& options) {
   GrpcFront* const grpc = ports.grpc();
-  models.set_ready(false);
+  models.set_leaving();
   if (grpc) grpc->ready_changed();
   std::this_thread::sleep_for(std::chrono::seconds(options.shutdown.delay_s));
+  models.set_ready(false);
   const auto until = Clock::now() + std::chrono::seconds(options.shutdown.timeout_s);
   std::atomic<bool> stopped = false;
   std::thread stopping([&] { models.stop(), stopped = true; });
@@ -117,6 +119,7 @@ int serve(const ServeOptions& options, const std::string& path, WorkerStart star
     guards.read_files_again();
     report.read_files();
   });
+  request_counts().worker_starts = start.number;
   const Observing observing(options.observe);
   const auto models = std::make_shared<Models>();
   models->set_shared_memory(std::make_shared<SharedMemory>(options.memory.client_shm));

@@ -74,6 +74,7 @@ class Supervisor {
   bool reloading_ = false;                               // as the manager was told
   std::vector<WorkerProcess> workers_;
   bool was_ready_ = false, stopping_ = false;
+  int starts_ = 0;                                       // of workers
   int deaths_ = 0, failed_starts_ = 0;                   // in a row
   int worst_code_ = 0;                                   // of workers that ended since stop()
   std::optional<Clock::time_point> start_at_, replace_at_, kill_at_;
@@ -174,7 +175,7 @@ void Supervisor::serves(WorkerProcess& worker, const std::string& where) {
 
 void Supervisor::start(Accept accept) {
   try {
-    workers_.push_back(start_worker(line_, sockets_, accept));
+    workers_.push_back(start_worker(line_, sockets_, accept, ++starts_));
   } catch (const std::exception& error) {
     log(error.what());
     ++deaths_, ++failed_starts_;

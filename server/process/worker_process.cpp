@@ -32,7 +32,7 @@ namespace {
 
 }  // namespace
 
-WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets, Accept accept) {
+WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets, Accept accept, int number) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair");
   WorkerProcess worker;
@@ -41,7 +41,7 @@ WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets
   std::vector<int> kept = {sockets.http.number(), other.number()};
   for (const Descriptor* one : {&sockets.metrics, &sockets.grpc})
     if (*one) kept.push_back(one->number());
-  line.insert(line.begin() + 1, worker_argument(sockets, other, accept));
+  line.insert(line.begin() + 1, worker_argument(sockets, other, accept, number));
   std::vector<char*> pointers;
   for (std::string& word : line) pointers.push_back(word.data());
   pointers.push_back(nullptr);

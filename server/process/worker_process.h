@@ -22,7 +22,7 @@ struct WorkerProcess {
 };
 
 // Starts this program anew, with this command line and all sockets. The worker ends when this process does. Throws std::runtime_error.
-WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets, Accept accept);
+WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets, Accept accept, int number);
 
 // "code 1", "signal 9 (Killed)", of waitpid()'s status.
 std::string how_it_ended(int status);

@@ -79,6 +79,8 @@ void add_server_metrics(PrometheusText& text) {
   add_gpus(text, gauges.gpus);
   add_requests(text);
   add_traces(text);
+  text.family("tenfold_worker_starts_total", "counter", "Workers that this server has started, the one that answers among them");
+  text.sample("tenfold_worker_starts_total", "", request_counts().worker_starts.load());
   text.family("tenfold_build_info", "gauge", "1; the version is a label");
   text.sample("tenfold_build_info", "version=\"" + label_value(version()) + "\"", std::uint64_t{1});
 }

@@ -66,7 +66,7 @@ std::vector<std::shared_ptr<Model>> text_models(const Models& models) {
 }
 
 std::shared_ptr<Model> find_text_model(const TextModels& all, const std::string& name) {
-  if (!all.models->ready()) throw TextError(TextFault::unavailable, "the server takes no requests: it is loading or stopping");
+  if (!all.models->accepting()) throw TextError(TextFault::unavailable, "the server takes no requests: it is loading or stopping");
   const auto known = text_models(*all.models);
   if (known.empty()) throw TextError(TextFault::unknown_model, "no model of this server takes text", "model");
   const auto found = std::find_if(known.rbegin(), known.rend(), [&](const auto& model) { return model->name() == name; });
