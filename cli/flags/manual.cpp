@@ -1,6 +1,9 @@
 // Manual pages in roff's man macros.
 #include "flags/manual.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "flags/flags.h"
 #include "tenfold/version.h"
 
@@ -47,7 +50,8 @@ std::string manual_of(const Verb& verb) {
 }
 
 std::string manual_of_server() {
-  const Verb* serve = find_verb("serve");
+  const auto& all = verbs();
+  const auto serve = std::find_if(all.begin(), all.end(), [](const Verb& verb) { return std::string_view(verb.name) == "serve"; });
   std::string page = head("tenfold-server", serve->summary);
   serve->flags([&](const Flags& flags) {
     page += flags_of(flags, "tenfold-server model.onnx [--flags]\ntenfold-server --model-repository=DIR [--flags]",

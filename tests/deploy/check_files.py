@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What deploy/ and .github/ hold, without running it: deploy_test.py TENFOLD_SERVER
+"""What deploy/ and .github/ hold, without running it: check_files.py BUILD
 
 Each file is judged by the tools of its kind that are installed, and by what the server says to its argv and variables. A broken copy of each
-file has to fail (test_broken_copies). What needs root, a bare Debian and buildah is tests/deploy/images, by script/deploy-check.
+file has to fail (test_broken_copies). What they build and start is tried by check_images.py.
 """
 
 import os
@@ -14,8 +14,8 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / 'tests' / 'deploy')]
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / 'tests')]
 import dockerfile
 import report_skips
 import unit
@@ -67,7 +67,7 @@ def shell_lines(path):
     text = path.read_text()
     if path.name.startswith('Dockerfile'):
         runs = [re.sub(r'--mount=\S+', '', rest) for stage in dockerfile.stages(text) for name, rest in stage['does'] if name == 'RUN']
-        text = '#!/bin/sh\nEXTRA= NVRTC=\n' + '\n'.join(runs) + '\n'
+        text = '#!/bin/sh\nexport EXTRA='' NVRTC=''\n' + '\n'.join(runs) + '\n'
     with tempfile.NamedTemporaryFile('w', suffix='.sh') as copy:
         copy.write(text)
         copy.flush()
@@ -244,6 +244,7 @@ class Deploy(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        SERVER = sys.argv.pop(1)
-    report_skips.main()
+    if len(sys.argv) > 1 and '/' in sys.argv[1]:
+        server = os.path.join(sys.argv.pop(1), 'cli', 'tenfold-server')
+        SERVER = server if os.path.exists(server) else ''
+    report_skips.run()
