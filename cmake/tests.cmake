@@ -251,13 +251,17 @@ if(TENFOLD_PYTHON3)
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
                text_data_test modelopt_files_test embed_test serve_test serve_flags_test serve_clients_test repository_test
-               model_config_test net_security_test net_faults_test observe_test supervisor_test service_manager_test serve_loads_test
+               model_config_test net_security_test net_faults_test deploy_faults_test observe_test supervisor_test service_manager_test serve_loads_test
                schedule_test shared_memory_test text_routes_test text_scores_test latency_test recurrent_test report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
 TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
+  if(TARGET tenfold-server)
+    add_test(NAME deploy_files_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/deploy/check_files.py ${CMAKE_BINARY_DIR})
+    set_tests_properties(deploy_files_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  endif()
   # Which time what they see.
   set_tests_properties(serve_test serve_clients_test net_faults_test repository_test observe_test supervisor_test service_manager_test
     serve_loads_test schedule_test text_routes_test PROPERTIES RUN_SERIAL ON)
