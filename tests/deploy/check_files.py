@@ -67,7 +67,7 @@ def shell_lines(path):
     text = path.read_text()
     if path.name.startswith('Dockerfile'):
         runs = [re.sub(r'--mount=\S+', '', rest) for stage in dockerfile.stages(text) for name, rest in stage['does'] if name == 'RUN']
-        text = '#!/bin/sh\nexport EXTRA='' NVRTC=''\n' + '\n'.join(runs) + '\n'
+        text = '#!/bin/sh\nexport EXTRA="" NVRTC=""\n' + '\n'.join(runs) + '\n'
     with tempfile.NamedTemporaryFile('w', suffix='.sh') as copy:
         copy.write(text)
         copy.flush()
@@ -91,7 +91,7 @@ def facts_of_dockerfile(path):
     text = path.read_text()
     faults = list(dockerfile.stage_faults(text))
     if path.name != 'Dockerfile.triton':         # whose context is an unpacked package
-        faults += [f'COPY {word}: it is not there' for word in dockerfile.copied(text) if not list(ROOT.glob(word)) and word != '.']
+        faults += [f'COPY {word}: it is not there' for word in dockerfile.copied(text) if word != '.' and not list(ROOT.glob(word))]
         user = dockerfile.container(text)['user']
         faults += [] if user == '1000:1000' else [f'USER is {user}, not 1000:1000']
     return '\n'.join(faults)
