@@ -250,8 +250,8 @@ if(TENFOLD_PYTHON3)
                cli_notes_test cli_sweep_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
-               text_data_test modelopt_files_test embed_test serve_test serve_flags_test serve_clients_test repository_test
-               model_config_test net_security_test net_faults_test deploy_faults_test observe_test supervisor_test service_manager_test serve_loads_test
+               text_data_test modelopt_files_test embed_test serve_test serve_flags_test repository_test
+               model_config_test net_security_test net_faults_test observe_test supervisor_test service_manager_test serve_loads_test
                schedule_test shared_memory_test text_routes_test text_scores_test latency_test recurrent_test report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
@@ -263,7 +263,7 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
     set_tests_properties(deploy_files_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()
   # Which time what they see.
-  set_tests_properties(serve_test serve_clients_test net_faults_test repository_test observe_test supervisor_test service_manager_test
+  set_tests_properties(serve_test net_faults_test repository_test observe_test supervisor_test service_manager_test
     serve_loads_test schedule_test text_routes_test PROPERTIES RUN_SERIAL ON)
   if(TARGET serve_load AND TARGET tenfold-server)
     add_test(NAME serve_check_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/serve_check.py ${CMAKE_BINARY_DIR} --short)
@@ -288,14 +288,16 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
     add_test(NAME ctypes_min_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_min_test.py
       $<TARGET_FILE:tenfold-builder_shared>)
   endif()
-  # Clients of gRPC need another protobuf than onnx: `script/bootstrap clients` makes an environment for them.
+  # Clients need another protobuf than onnx: `script/bootstrap clients` makes an environment for them.
   find_program(TENFOLD_CLIENTS_PYTHON NAMES python3 PATHS ${CMAKE_SOURCE_DIR}/build/clients/bin NO_DEFAULT_PATH NO_CACHE)
   if(NOT TENFOLD_CLIENTS_PYTHON)
     set(TENFOLD_CLIENTS_PYTHON ${TENFOLD_PYTHON3})
   endif()
-  add_test(NAME text_clients_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/text_clients_test.py
-    $<TARGET_FILE:tenfold>)
-  set_tests_properties(text_clients_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  foreach(name serve_clients_test text_clients_test)
+    add_test(NAME ${name} COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
+  endforeach()
+  set_tests_properties(serve_clients_test text_clients_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  set_tests_properties(serve_clients_test PROPERTIES RUN_SERIAL ON)
   if(TARGET grpc_trial)
     add_test(NAME grpc_transport_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_transport_test.py
       $<TARGET_FILE:grpc_trial>)

@@ -64,7 +64,7 @@ class TritonClient(ServeCase):
             self.client.infer("m", [self.input(rows(0, 9), True)])
         with self.assertRaisesRegex(InferenceServerException, "is not found"):
             self.client.infer("other", [self.input(rows(0), True)])
-        with self.assertRaisesRegex(InferenceServerException, "serve the model by Triton"):
+        with self.assertRaisesRegex(InferenceServerException, "explicit model load / unload is not allowed"):
             self.client.load_model("m")
 
 

@@ -11,4 +11,6 @@ namespace tenfold::passes {
 // Nodes of which `stays` says so stay as they are.
 bool widen(ir::Graph& graph, std::initializer_list<DType> types, bool (*stays)(const ir::Node&) = nullptr);
 
+inline bool is_recurrent(const ir::Node& n) { return n.op() == "LSTM" || n.op() == "GRU" || n.op() == "RNN"; }
+
 }  // namespace tenfold::passes

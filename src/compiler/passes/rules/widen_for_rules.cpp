@@ -17,11 +17,6 @@
 #include "passes/widening.h"
 
 namespace tenfold::passes {
-namespace {
-
-bool is_recurrent(const ir::Node& n) { return n.op() == "LSTM" || n.op() == "GRU" || n.op() == "RNN"; }
-
-}  // namespace
 
 Pass pass_widen_for_rules() {
   return {.name = "widen_for_rules", .run = [](ir::Graph& graph) { return widen(graph, {DType::f16, DType::bf16}, is_recurrent); }};
