@@ -199,7 +199,8 @@ class Faults(unittest.TestCase):
             size = 128 + 16 * layer
             before = weights[-1].dims[1] if weights else 6
             weights.append(numpy_helper.from_array(random.standard_normal((before, size)).astype(np.float32), f"w{layer}"))
-            nodes += [helper.make_node("MatMul", [value, f"w{layer}"], [f"t{layer}"]), helper.make_node("Tanh", [f"t{layer}"], [f"y{layer}"])]
+            nodes += [helper.make_node("MatMul", [value, f"w{layer}"], [f"t{layer}"]),
+                      helper.make_node("Tanh", [f"t{layer}"], [f"y{layer}"])]
             value = f"y{layer}"
         return cli_case.save_model(str(self.folder / "large.onnx"), nodes, [("x", cli_case.FLOAT, cli_case.BATCH)],
                                    [(value, cli_case.FLOAT, ["batch", 304])], weights)

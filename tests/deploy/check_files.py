@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What deploy/ and .github/ hold, without running it: check_files.py BUILD
 
-Each file is judged by the tools of its kind that are installed, and by what the server says to its argv and variables. A broken copy of each
-file has to fail (test_broken_copies). What they build and start is tried by check_images.py.
+Each file is judged by the tools of its kind that are installed, and by what the server says to its argv and variables. A broken copy of
+each file has to fail (test_broken_copies). What they build and start is tried by check_images.py.
 """
 
 import os
@@ -135,7 +135,8 @@ def pinned(path):
 
 def called(path):
     """Programs of this tree that a workflow calls are there."""
-    names = re.findall(r'(?:run: |&& )((?:\.ci|script|tools)/[\w-]+)', path.read_text()) + re.findall(r'-f (\S+/Dockerfile\S*)', path.read_text())
+    text = path.read_text()
+    names = re.findall(r'(?:run: |&& )((?:\.ci|script|tools)/[\w-]+)', text) + re.findall(r'-f (\S+/Dockerfile\S*)', text)
     return '\n'.join(f'{name} is not there' for name in names if not (ROOT / name).exists())
 
 

@@ -1,7 +1,8 @@
 """Builds the Dockerfiles by buildah on a bare Debian 12 and starts what they say: check_images.py BUILD
 
-BUILD/packages are what `script/packages make` made, in place of the stage that compiles, and build/bare-debian is what `script/packages try`
-made (TENFOLD_BARE_DEBIAN: another). Entrypoint, command, user, volumes and health check are read out of the images, ExecStart out of the
+BUILD/packages are what `script/packages make` made, in place of the stage that compiles, and build/bare-debian is what
+`script/packages try` made (TENFOLD_BARE_DEBIAN: another). Entrypoint,
+command, user, volumes and health check are read out of the images, ExecStart out of the
 unit that the package has installed there. Each fault of FAULTS, made in a copy, has to fail."""
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Images by buildah, without a daemon and a registry, and what is started in them: as the user, and with the volumes, that the image says."""
+"""Images by buildah, without a daemon and a registry, and what is started in them as the user that the image says."""
 
 import json
 import os
@@ -69,7 +69,7 @@ class Image:
         become = ['setpriv', f'--reuid={user}', f'--regid={user}', '--clear-groups', '--no-new-privs', '--inh-caps=-all',
                   '--bounding-set=-all']
         variables = dict(entry.split('=', 1) for entry in self.config.get('Env') or []) | (environment or {})
-        script = '\n'.join(mounts) + f'\ncd {shlex.quote(self.config.get("WorkingDir") or "/")} 2>/dev/null || true\nexec chroot {root} "$@"'
+        script = '\n'.join(mounts) + f'\nexec chroot {root} "$@"'
         inside = ['env', '-C', self.config.get('WorkingDir') or '/', *argv]
         return subprocess.Popen(['unshare', '--mount', '--propagation=private', 'sh', '-ec', script, 'sh', *become, *inside],
                                 env=variables | {'PATH': variables.get('PATH', '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin')}, **options)
