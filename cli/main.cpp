@@ -97,6 +97,7 @@ void write_share(const std::filesystem::path& share) {
     write_file((share / folder / file).string(), text);
   };
   write("man/man1", "tenfold.1", manual_of_program(kEnvironment, kExitCodes));
+  write("man/man1", "tenfold-server.1", manual_of_server());
   for (const Verb& verb : verbs()) write("man/man1", "tenfold-" + std::string(verb.name) + ".1", manual_of(verb));
   write("bash-completion/completions", "tenfold", completion_for("bash"));
   write("zsh/site-functions", "_tenfold", completion_for("zsh"));

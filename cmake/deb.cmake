@@ -33,9 +33,9 @@ set(CPACK_TENFOLD_BUILD ${CMAKE_BINARY_DIR})
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/deb_files.cmake)
 set(CPACK_COMPONENTS_ALL "")
 
-# tenfold_deb(package COMPONENT name SECTION s SUMMARY text ABOUT text [DEPENDS d] [RECOMMENDS r] [PARTS component...])
+# tenfold_deb(package COMPONENT name SECTION s SUMMARY text ABOUT text [DEPENDS d] [RECOMMENDS r] [CONFFILES file] [PARTS component...])
 function(tenfold_deb package)
-  cmake_parse_arguments(ARG "" "COMPONENT;SECTION;SUMMARY;ABOUT;DEPENDS;RECOMMENDS" "PARTS" ${ARGN})
+  cmake_parse_arguments(ARG "" "COMPONENT;SECTION;SUMMARY;ABOUT;DEPENDS;RECOMMENDS;CONFFILES" "PARTS" ${ARGN})
   install(FILES ${generated}/copyright ${generated}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package}
     COMPONENT ${ARG_COMPONENT} EXCLUDE_FROM_ALL)
   set(group ${ARG_COMPONENT})
@@ -67,6 +67,10 @@ function(tenfold_deb package)
     file(WRITE ${generated}/${package}/triggers "activate-noawait ldconfig\n")
     list(APPEND scripts ${generated}/${package}/triggers)
   endif()
+  if(ARG_CONFFILES)
+    file(WRITE ${generated}/${package}/conffiles "${ARG_CONFFILES}\n")
+    list(APPEND scripts ${generated}/${package}/conffiles)
+  endif()
   set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA "${scripts}" PARENT_SCOPE)
   set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} PARENT_SCOPE)
 endfunction()
@@ -97,7 +101,7 @@ if(TARGET triton_tenfold)
 endif()
 if(TARGET tenfold-server)
   tenfold_deb(tenfold-server COMPONENT server SECTION net SUMMARY "neural network inference engine (server)"
-    ABOUT "Serves models over HTTP and gRPC to clients of Triton, KServe\nand OpenAI."
+    ABOUT "Serves models over HTTP and gRPC to clients of Triton, KServe\nand OpenAI." CONFFILES /etc/tenfold/server.conf
     DEPENDS "libtenfold-text0 ${same}, tenfold ${same}")   # tenfold builds models in a process of its own
 endif()
 # What packages have of a build, beside the programs linked for them; `all` has tests, too.

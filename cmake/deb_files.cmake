@@ -20,3 +20,12 @@ foreach(copyright IN LISTS copyrights)
     --version ${CPACK_PACKAGE_VERSION} --purl pkg:deb/tenfold/${package}@${CPACK_PACKAGE_VERSION} ${folder} ${documents}/sbom.cdx.json
     COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
+# What is not below /usr, though the rest is installed there.
+file(GLOB_RECURSE folders LIST_DIRECTORIES true ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*)
+list(FILTER folders INCLUDE REGEX "/usr/(etc|var|lib/systemd)$")
+foreach(folder IN LISTS folders)
+  string(REGEX REPLACE "/usr/(etc|var|lib/systemd)$" "/\\1" place ${folder})
+  get_filename_component(parent ${place} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
+  file(RENAME ${folder} ${place})
+endforeach()

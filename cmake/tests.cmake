@@ -259,6 +259,10 @@ if(TENFOLD_PYTHON3)
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
 TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
+  if(TARGET tenfold-server)
+    add_test(NAME deploy_files_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/deploy/check_files.py ${CMAKE_BINARY_DIR})
+    set_tests_properties(deploy_files_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  endif()
   # The files of deploy/: script/deploy-check has the rest of their checks.
   foreach(name deploy_yaml_test deploy_server_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/deploy/${name}.py $<TARGET_FILE:tenfold>)

@@ -10,6 +10,7 @@
 #include "process/supervisor.h"
 #include "repository/start.h"
 #include "serve/sources.h"
+#include "serve/variables.h"
 
 namespace tenfold::server {
 namespace {
@@ -25,6 +26,7 @@ int run(int count, char** values) {
   if (!arguments.empty()) worker = parse_worker_argument(arguments[0]);
   if (worker) arguments.erase(arguments.begin());
   const auto settings = cli::read_settings(flags, cli::with_tei_variables(arguments), given);
+  for (std::string& note : cli::unknown_variables(flags)) options.notes.push_back(std::move(note));
   cli::apply(settings);
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
   const std::vector<std::string> words = cli::named_model(options, given);

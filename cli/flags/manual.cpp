@@ -1,6 +1,9 @@
 // Manual pages in roff's man macros.
 #include "flags/manual.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "flags/flags.h"
 #include "tenfold/version.h"
 
@@ -29,19 +32,44 @@ std::string block(std::string_view text) { return ".nf\n" + roff(text) + "\n.fi\
 
 std::string page_of(const Verb& verb) { return "tenfold-" + std::string(verb.name); }
 
+std::string flags_of(const Flags& flags, const std::string& usage, const std::string& about) {
+  std::string page = ".SH SYNOPSIS\n" + block(usage) + ".SH DESCRIPTION\n" + roff(about) + "\n";
+  for (const Flags::Group& group : flags.groups()) {
+    page += ".SH \"" + roff(group.title == "Flags" ? "OPTIONS" : group.title) + "\"\n";
+    for (const Flag& flag : group.flags) page += ".TP\n.B " + roff(flag.spelled()) + "\n" + roff(flag.words()) + "\n";
+  }
+  return flags.footer().empty() ? page : page + ".SH NOTES\n" + roff(flags.footer()) + "\n";
+}
+
 }  // namespace
 
 std::string manual_of(const Verb& verb) {
   std::string page = head(page_of(verb), verb.summary);
-  verb.flags([&](const Flags& flags) {
-    page += ".SH SYNOPSIS\n" + block(flags.usage()) + ".SH DESCRIPTION\n" + roff(flags.about()) + "\n";
-    for (const Flags::Group& group : flags.groups()) {
-      page += ".SH \"" + roff(group.title == "Flags" ? "OPTIONS" : group.title) + "\"\n";
-      for (const Flag& flag : group.flags) page += ".TP\n.B " + roff(flag.spelled()) + "\n" + roff(flag.words()) + "\n";
-    }
-    if (!flags.footer().empty()) page += ".SH NOTES\n" + roff(flags.footer()) + "\n";
-  });
+  verb.flags([&](const Flags& flags) { page += flags_of(flags, flags.usage(), flags.about()); });
   return page + ".SH \"SEE ALSO\"\n.BR tenfold (1)\n";
+}
+
+std::string manual_of_server() {
+  const auto& all = verbs();
+  const auto serve = std::find_if(all.begin(), all.end(), [](const Verb& verb) { return std::string_view(verb.name) == "serve"; });
+  std::string page = head("tenfold-server", serve->summary);
+  serve->flags([&](const Flags& flags) {
+    page += flags_of(flags, "tenfold-server model.onnx [--flags]\ntenfold-server --model-repository=DIR [--flags]",
+                     "Answers requests of the KServe v2 protocol over HTTP and gRPC, as Triton does; those of several clients run as one "
+                     "batch.\n\"tenfold serve\" starts this program.");
+  });
+  return page +
+         ".SH ENVIRONMENT\n" +
+         roff("TENFOLD_HTTP_PORT is --http-port, and so for every flag; the command line comes before the environment, and this before\n"
+              "the file of --config.\n") +
+         ".SH FILES\n.TP\n.I /etc/tenfold/server.conf\nflags of the service tenfold\\-server.service\n"
+         ".TP\n.I /var/cache/tenfold\nits plans and times of kernels\n"
+         ".SH SIGNALS\n" +
+         block("SIGTERM  answers what it has accepted, and ends; a second one ends it at once\n"
+               "SIGHUP   reads keys and certificates again\n"
+               "SIGUSR2  another process loads the models and takes the place of the one that serves\n") +
+         ".SH \"EXIT STATUS\"\n" + block("0 ended by a signal, 1 nothing can be served, 2 usage\n") +
+         ".SH \"SEE ALSO\"\n.BR tenfold (1)\n";
 }
 
 std::string manual_of_program(const std::string& environment, const std::string& exit_codes) {

@@ -1,10 +1,11 @@
 #include "serve/sources.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <set>
+
+#include "serve/variables.h"
 
 namespace tenfold::cli {
 namespace {
@@ -13,12 +14,6 @@ namespace {
 bool is_for_command_line(const Flag& flag) {
   return flag.name.size() == 1 || flag.name == "help" || flag.name == "config" || flag.name == "print-config" ||
          flag.name == "print-model-config" || flag.name == "probe";
-}
-
-std::string variable_of(const std::string& flag) {
-  std::string name = "TENFOLD_";
-  for (const char c : flag) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
 }
 
 std::string trimmed(const std::string& text) {
@@ -76,7 +71,8 @@ std::vector<FlagSetting> read_environment(const Flags& flags) {
   for (const Flags::Group& group : flags.groups())
     for (const Flag& flag : group.flags)
       if (!is_for_command_line(flag))
-        if (const char* value = std::getenv(variable_of(flag.name).c_str())) add(settings, flag, value, variable_of(flag.name));
+        if (const char* value = std::getenv(variable_of(flag.name).c_str()); value && !is_service_link(value))
+          add(settings, flag, value, variable_of(flag.name));
   return settings;
 }
 

@@ -140,6 +140,18 @@ class Commands(PatternCase):
             self.assertEqual((code, printed, 'Traceback' in reported), (4, '', False), reported)
             self.assertIn(output, reported)
 
+    def test_runner_by_variables(self):
+        given = ''.join(f'{i},A,{1 + 0.01 * (i % 3)},5\n' for i in range(40))
+        flags = ['--model-engine', self.models('toy_cnn.engine'), '--model-onnx', self.models('toy_cnn.onnx')]
+        expected = self.command('pattern_engine/runner.py', *flags, stdin=given)
+        paths = {'TRT_ENGINE_PATH': flags[1], 'ONNX_MODEL_PATH': flags[3]}
+        found = self.command('pattern_engine/runner.py', stdin=given, **paths)
+        self.assertEqual((found[0], found[1]), (0, expected[1]), found[2])
+        self.assertEqual(len(found[1].splitlines()), 9)
+        code, printed, reported = self.command('pattern_engine/runner.py', stdin=given, TRT_ENGINE_PATH='')
+        self.assertEqual((code, printed), (2, ''))
+        self.assertIn('--model-engine, or set TRT_ENGINE_PATH', reported)
+
     def test_a_signal_ends_it_behind_a_tick(self):
         given = [f'{i},A,{1 + 0.01 * (i % 3)},5\n' for i in range(40)]
         process = subprocess.Popen([sys.executable, os.path.join(HERE, 'pattern_engine', 'runner.py'), '--model-engine',

@@ -66,6 +66,12 @@ if [ -e /usr/lib/tenfold/triton/tenfold/libtriton_tenfold.so ]; then echo "Trito
   ldd /usr/lib/tenfold/triton/tenfold/libtriton_tenfold.so | grep 'not found' && fail "the backend lacks libraries"; fi
 
 if [ -x /usr/bin/tenfold-server ]; then echo "the server"
+  for file in /usr/share/man/man1/tenfold-server.1.gz /lib/systemd/system/tenfold-server.service /etc/tenfold/server.conf; do
+    [ -e "$file" ] || fail "there is no $file"
+  done
+  [ -d /var/lib/tenfold/models ] || fail "the service has no folder of models"
+  [ ! -e /etc/systemd/system/multi-user.target.wants/tenfold-server.service ] || fail "the service is enabled"
+  mkdir -p /var/cache/private/tenfold   # as the service does
   tenfold serve relu.onnx --http-port=18000 --grpc-port=18001 --metrics-port=18002 2>server.log &
   server=$!
   python3 - <<'END' || { cat server.log; fail "the server"; }
@@ -91,4 +97,5 @@ now=$(dpkg-query -W -f '${Package}\n'); added=$(comm -13 <(echo "$before" | sort
 files >/tmp/files-after
 left=$(comm -13 /tmp/files-before /tmp/files-after)
 [ -z "$left" ] || fail "purged, and left: $left"
+[ ! -e /var/cache/private/tenfold ] || fail "purged, and left the cache"
 echo "all packages work, and leave nothing"

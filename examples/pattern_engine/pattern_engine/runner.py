@@ -205,13 +205,17 @@ def run(args: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--ticks', help='CSV: ts,symbol,price,volume; default: stdin')
-    parser.add_argument('--model-engine', required=True, help='an engine of build_trt_engine.py')
-    parser.add_argument('--model-onnx', help='its model: the fallback, on the GPU and on the CPU')
+    parser.add_argument('--model-engine', default=os.environ.get('TRT_ENGINE_PATH') or None,
+                        help='an engine of build_trt_engine.py; default: $TRT_ENGINE_PATH')
+    parser.add_argument('--model-onnx', default=os.environ.get('ONNX_MODEL_PATH') or None,
+                        help='its model: the fallback, on the GPU and on the CPU; default: $ONNX_MODEL_PATH')
     parser.add_argument('--deadline-us', type=float, default=0, help='a way that takes longer is left (0: no limit)')
     parser.add_argument('--tolerance', type=tolerance, default=0.02,
                         help='how far the engine may be from its model, as a part of the largest output (0.02), or none: not compared')
     parser.add_argument('--strict', action='store_true', help='the engine alone answers')
     args = parser.parse_args()
+    if args.model_engine is None:
+        parser.error('an engine is missing: give --model-engine, or set TRT_ENGINE_PATH')
     if not 0 <= args.deadline_us <= 1e9:
         parser.error(f'--deadline-us is 0 to 1e9, not {args.deadline_us}')
     try:
