@@ -26,7 +26,7 @@ int run(int count, char** values) {
   if (!arguments.empty()) worker = parse_worker_argument(arguments[0]);
   if (worker) arguments.erase(arguments.begin());
   const auto settings = cli::read_settings(flags, cli::with_tei_variables(arguments), given);
-  for (std::string& note : cli::unknown_variables(flags)) options.notes.push_back(std::move(note));
+  cli::expect_known_variables(flags);
   cli::apply(settings);
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
   const std::vector<std::string> words = cli::named_model(options, given);
