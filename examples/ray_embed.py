@@ -13,7 +13,7 @@ import sys
 
 
 def main(model: str, texts: str, out: str) -> None:
-    import ray
+    import ray  # type: ignore[import-not-found, unused-ignore]
     import tenfold.ray
     # Actors hold two, and reading and writing need some, too: where there are two in all, the job would wait for ever.
     ray.init(num_cpus=max(4, os.cpu_count() or 1))
