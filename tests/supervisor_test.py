@@ -291,6 +291,7 @@ class Repositories(RepositoryCase):
         reader = threading.Thread(target=lambda: self.log.extend(server.process.stderr), daemon=True)
         reader.start()
         self.addCleanup(reader.join, 30)
+        self.addCleanup(server.stop)   # first: the reader ends with it
         return server
 
     def replaced(self, server, how):
