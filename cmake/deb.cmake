@@ -1,5 +1,5 @@
-# Debian packages of what this folder builds: `cpack -G DEB` after the targets tenfold-linked-programs and all; script/packages does it.
-# Libraries, and programs that use them, are packages of their own. What is opened at run time is recommended, not needed.
+# Debian packages of what this folder builds: `cpack -G DEB` after the targets tenfold-packaged and tenfold-linked-programs; script/packages
+# does it. Libraries, and programs that use them, are packages of their own. What is opened at run time is recommended, not needed.
 set(deploy ${CMAKE_SOURCE_DIR}/deploy/debian)
 set(generated ${CMAKE_BINARY_DIR}/package/debian)
 file(READ ${CMAKE_SOURCE_DIR}/THIRD-PARTY-NOTICES.txt notices)
@@ -29,6 +29,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_TENFOLD_BUILD ${CMAKE_BINARY_DIR})
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/deb_files.cmake)
 set(CPACK_COMPONENTS_ALL "")
 
@@ -54,6 +55,9 @@ function(tenfold_deb package)
   set(CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS "${ARG_RECOMMENDS}" PARENT_SCOPE)
   set(scripts "")
   foreach(script postinst prerm postrm)
+    if(package STREQUAL "tenfold" AND NOT TENFOLD_TRTEXEC)   # whose scripts make and remove that name
+      break()
+    endif()
     if(EXISTS ${deploy}/${package}.${script})
       configure_file(${deploy}/${package}.${script} ${generated}/${package}/${script} COPYONLY)
       list(APPEND scripts ${generated}/${package}/${script})
@@ -100,4 +104,12 @@ if(TARGET tenfold-server)
     ABOUT "Serves models over HTTP and gRPC to clients of Triton, KServe\nand OpenAI." CONFFILES /etc/tenfold/server.conf
     DEPENDS "libtenfold-text0 ${same}, tenfold ${same}")   # tenfold builds models in a process of its own
 endif()
+# What packages have of a build, beside the programs linked for them; `all` has tests, too.
+add_custom_target(tenfold-packaged)
+foreach(target tenfold-nvrtc tenfold-manual triton_tenfold tenfold-runtime tenfold-builder tenfold-text tenfold-imaging
+        tenfold-runtime_shared tenfold-builder_shared tenfold-text_shared tenfold-imaging_shared)
+  if(TARGET ${target})
+    add_dependencies(tenfold-packaged ${target})
+  endif()
+endforeach()
 include(CPack)

@@ -250,9 +250,10 @@ if(TENFOLD_PYTHON3)
                cli_notes_test cli_sweep_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
-               text_data_test modelopt_files_test embed_test serve_test serve_flags_test repository_test
-               model_config_test net_security_test net_faults_test observe_test supervisor_test service_manager_test serve_loads_test
-               schedule_test shared_memory_test text_routes_test text_scores_test latency_test recurrent_test report_test)
+               text_data_test modelopt_files_test embed_test packages_test serve_test serve_batches_test serve_flags_test repository_test
+               model_config_test net_security_test net_faults_test observe_test traces_test logs_test supervisor_test service_manager_test
+               serve_loads_test schedule_test openapi_test pattern_engine_test shared_memory_test text_routes_test text_limits_test
+               text_scores_test latency_test recurrent_test report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
@@ -262,9 +263,15 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
     add_test(NAME deploy_files_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/deploy/check_files.py ${CMAKE_BINARY_DIR})
     set_tests_properties(deploy_files_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()
+  # The files of deploy/: script/deploy-check has the rest of their checks.
+  foreach(name deploy_yaml_test deploy_server_test)
+    add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/deploy/${name}.py $<TARGET_FILE:tenfold>)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  endforeach()
+  set_tests_properties(deploy_server_test PROPERTIES RUN_SERIAL ON)
   # Which time what they see.
-  set_tests_properties(serve_test net_faults_test repository_test observe_test supervisor_test service_manager_test
-    serve_loads_test schedule_test text_routes_test PROPERTIES RUN_SERIAL ON)
+  set_tests_properties(serve_batches_test net_faults_test repository_test observe_test traces_test supervisor_test service_manager_test
+    serve_loads_test schedule_test text_limits_test PROPERTIES RUN_SERIAL ON)
   if(TARGET serve_load AND TARGET tenfold-server)
     add_test(NAME serve_check_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/serve_check.py ${CMAKE_BINARY_DIR} --short)
     set_tests_properties(serve_check_test PROPERTIES TIMEOUT 900 RUN_SERIAL ON)
@@ -293,21 +300,22 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   if(NOT TENFOLD_CLIENTS_PYTHON)
     set(TENFOLD_CLIENTS_PYTHON ${TENFOLD_PYTHON3})
   endif()
-  foreach(name serve_clients_test text_clients_test)
+  foreach(name serve_clients_test text_clients_test schemathesis_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
   endforeach()
-  set_tests_properties(serve_clients_test text_clients_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
-  set_tests_properties(serve_clients_test PROPERTIES RUN_SERIAL ON)
+  set_tests_properties(serve_clients_test text_clients_test schemathesis_test PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
   if(TARGET grpc_trial)
     add_test(NAME grpc_transport_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_transport_test.py
       $<TARGET_FILE:grpc_trial>)
     add_test(NAME grpc_inference_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_inference_test.py
       $<TARGET_FILE:tenfold-server>)
+    add_test(NAME grpc_clients_test COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/grpc_clients_test.py
+      $<TARGET_FILE:grpc_trial>)
     foreach(name observe_grpc_test repository_grpc_test)
       add_test(NAME ${name} COMMAND ${TENFOLD_CLIENTS_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold-server>)
     endforeach()
-    set_tests_properties(grpc_transport_test grpc_inference_test observe_grpc_test repository_grpc_test PROPERTIES TIMEOUT 600
-      SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+    set_tests_properties(grpc_transport_test grpc_clients_test grpc_inference_test observe_grpc_test repository_grpc_test PROPERTIES
+      TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
   endif()
   add_test(NAME docs_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/write_docs.py --check $<TARGET_FILE:tenfold>)
 endif()

@@ -56,3 +56,5 @@ install(CODE "
   endif()
   execute_process(COMMAND \"\${CMAKE_COMMAND}\" --install \"${engine}\" --component python --prefix \"\${CMAKE_INSTALL_PREFIX}\" \${strip}
     COMMAND_ERROR_IS_FATAL ANY)" COMPONENT python)
+include(${CMAKE_SOURCE_DIR}/cmake/wheel_sbom.cmake)
+tenfold_wheel_sbom(${ninja} ${engine})

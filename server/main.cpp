@@ -1,4 +1,5 @@
 // tenfold-server: flags in, an exit code out.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -25,7 +26,7 @@ int run(int count, char** values) {
   if (!arguments.empty()) worker = parse_worker_argument(arguments[0]);
   if (worker) arguments.erase(arguments.begin());
   const auto settings = cli::read_settings(flags, cli::with_tei_variables(arguments), given);
-  for (std::string& note : cli::unknown_variables(flags)) options.notes.push_back(std::move(note));
+  cli::expect_known_variables(flags);
   cli::apply(settings);
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), 0;
   const std::vector<std::string> words = cli::named_model(options, given);
@@ -36,6 +37,8 @@ int run(int count, char** values) {
   const std::string path = words.empty() ? "" : words[0];
   if (worker) return serve(options, path, std::move(*worker));
   for (const std::string& note : options.notes) std::fprintf(stderr, "%s\n", note.c_str());
+  if (std::any_of(line.begin(), line.end(), [](const std::string& word) { return word == "--api-key" || word.starts_with("--api-key="); }))
+    std::fputs("--api-key: all users of this machine can read it in the list of processes: give it by API_KEY or --api-key-file\n", stderr);
   if (options.process.no_supervisor || line.empty()) return serve(options, path, {});
   return supervise(options, line, open_sockets(options, has_grpc()));
 }

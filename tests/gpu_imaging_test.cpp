@@ -1,5 +1,5 @@
 // Sweeps that stay on a GPU: kernels compiled for every architecture, work beside engines on a driver that is none, and on a GPU the
-// results of the host. What the kernels compute is device_sweep_test.cpp's.
+// results of the host. What the kernels compute is src/imaging/sweep/device_*_test.cpp's.
 #include <cstring>
 
 #include "backends/cuda/device/compiler.h"
@@ -97,11 +97,18 @@ TEST_F(Gpu, SweepsGiveWhatTheHostGives) {
       compare({&engine, 1}, images, {.stitch = {.reduction = OutputReduction::argmax}}, 0);
       for (const int axis : {1, 2}) compare({&engine, 1}, images, {.axis = axis}, 0);
       compare({&engine, 1}, images, {.memory = 480000}, 0);
+      for (const OutputReduction reduction : {OutputReduction::none, OutputReduction::argmax})
+        for (const GridInterpolation how : {GridInterpolation::linear, GridInterpolation::nearest}) {
+          const StitchOptions on_a_grid = {.reduction = reduction, .grid = {71, 20, 33}, .interpolation = {how}};
+          compare({&engine, 1}, images, {.stitch = on_a_grid}, 0);
+          compare({&engine, 1}, images, {.stitch = on_a_grid, .axis = 1}, 0);
+        }
       const std::vector<Engine> several(3, engine);
       compare(several, images, {}, 0);
     }
     const Tensor images = ops::random_tensor(DType::f32, {1, 2, 45, 31, 22}, 6);
     compare({&engine, 1}, images, {.stitch = {.activation = OutputActivation::softmax}}, 1e-6);
+    compare({&engine, 1}, images, {.stitch = {.activation = OutputActivation::softmax, .grid = {50, 62, 11}}}, 1e-6);
   }
 }
 
@@ -113,12 +120,12 @@ TEST_F(Gpu, SeveralDevicesShareASweep) {
   const SlidingWindow windows({45, 61, 22}, options);
   const Engine engine = network(false, 4), on_cpu = network(false, 4, "cpu");
   const Tensor expected = infer(windows, images, engine)[0];
-  for (const Engine& other : {engine, on_cpu}) {
-    SweepOptions sweep;
-    sweep.several = SeveralEngines::devices;
-    const Tensor found = infer(windows, images, std::vector<Engine>{engine, other}, sweep)[0];
-    for (std::int64_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found.as_double(i), expected.as_double(i), 1e-5) << i;
-  }
+  for (const Engine& other : {engine, on_cpu})
+    for (const std::int64_t memory : {std::int64_t{0}, std::int64_t{1'000'000}}) {   // each has half of it
+      SweepOptions sweep{.several = SeveralEngines::devices, .memory = memory};
+      const Tensor found = infer(windows, images, std::vector<Engine>{engine, other}, sweep)[0];
+      for (std::int64_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found.as_double(i), expected.as_double(i), 1e-5) << i;
+    }
 }
 
 TEST_F(Gpu, APartIsThatOfTheWhole) {

@@ -12,9 +12,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'examples'))
 
 # What is linked in: how the build asks for it, and the heading of its notice.
-LINKED = {'nlohmann_json': 'nlohmann-json', 'xxHash|xxhash': 'xxHash', 'nanobind': 'nanobind'}
+LINKED = {'nlohmann_json': 'nlohmann-json', 'xxHash|xxhash': 'xxHash', 'nanobind': 'nanobind', 'Protobuf': 'Protocol Buffers',
+          'simdjson': 'simdjson'}
 # Of the system, of tests and of bench/; Boost's license asks for no notice in binaries.
-NOT_LINKED = {'Threads', 'GTest', 'Python', 'OpenMP', 'simdjson', 'ZLIB', 'Boost', 'Protobuf', 'OpenSSL'}
+NOT_LINKED = {'Threads', 'GTest', 'Python', 'OpenMP', 'ZLIB', 'Boost', 'OpenSSL'}
 # Debian's packages of headers, and what a source has to include of each; others are tools.
 HEADERS = {'libgtest-dev': 'gtest/', 'nlohmann-json3-dev': 'nlohmann/', 'libxxhash-dev': 'xxhash', 'libdnnl-dev': 'oneapi/dnnl/',
            'python3-dev': None, 'libboost1.81-dev': 'boost/beast/', 'libsimdjson-dev': 'simdjson', 'zlib1g-dev': 'zlib',
@@ -44,8 +45,8 @@ class Notices(unittest.TestCase):
         known = set('|'.join(LINKED).split('|'))
         self.assertEqual({name for name in requested if name not in known}, set(), 'say in LINKED or NOT_LINKED whether it is linked in')
         notices = text('THIRD-PARTY-NOTICES.txt')
-        for name in (*LINKED.values(), 'robin_map', 'Unicode data'):
-            self.assertRegex(notices, rf'(?m)^={{80}}\n{name}.*: (MIT|BSD-2-Clause|BSD-3-Clause|Unicode-3.0)$')
+        for name in (*LINKED.values(), 'robin_map', 'Unicode data', 'nghttp2'):
+            self.assertRegex(notices, rf'(?m)^={{80}}\n{name}.*: (MIT|BSD-2-Clause|BSD-3-Clause|Unicode-3.0|Apache-2.0)$')
 
     def test_wheels_carry_them(self):
         pure = [(f'python/compat/{name}', []) for name in ('cyto', 'hana', 'shim')]

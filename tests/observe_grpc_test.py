@@ -125,7 +125,7 @@ class Settings(unittest.TestCase):
                     client.update_log_settings({'log_file': '/tmp/x'})
 
     def test_traceparent_comes_by_metadata(self):
-        from observe_test import PARENT, TRACE, Collector
+        from observe_case import PARENT, TRACE, Collector
         collector = Collector()
         url = f'--trace-config=opentelemetry,url=127.0.0.1:{collector.server_port}'
         with grpc_case.server('--trace-config=rate=1000', '--trace-config=level=TIMESTAMPS', url,

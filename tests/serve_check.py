@@ -22,9 +22,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / 'tests'), str(ROOT / 'bench')]
 from serve_common import commit, machine
 
-CHECKS = ('mixing', 'overload', 'drops', 'timeouts', 'stop', 'growth')
+CHECKS = ('mixing', 'overload', 'drops', 'timeouts', 'stop', 'growth', 'h2load', 'reload')
 # Tests that have a long form: FILE TENFOLD --full.
-OTHERS = {'network': 'tests/net_faults_test.py', 'supervisor': 'tests/supervisor_test.py', 'reload': 'tests/reload_test.py'}
+OTHERS = {'network': 'tests/net_faults_test.py', 'supervisor': 'tests/supervisor_test.py', 'loads': 'tests/serve_loads_test.py'}
+# Tests of clients that need an interpreter of their own (`script/bootstrap clients`, `script/bootstrap kserve`): FILE TENFOLD.
+CLIENTS = {'kserve': ('tests/kserve_client_test.py', 'build/kserve'), 'schemathesis': ('tests/schemathesis_test.py', 'build/clients')}
 
 
 def run_check(name, build, short):
@@ -40,13 +42,24 @@ def run_check(name, build, short):
             return False, traceback.format_exc(limit=-1).strip().splitlines()[-1]
 
 
-def run_other(path, build):
-    done = subprocess.run([sys.executable, str(ROOT / path), str(pathlib.Path(build, 'cli/tenfold')), '--full'], capture_output=True,
-                          text=True)
+def run_other(name, build):
+    path, python, more = (*CLIENTS[name], []) if name in CLIENTS else (OTHERS[name], None, ['--full'])
+    python = str(ROOT / python / 'bin/python') if python else sys.executable
+    done = subprocess.run([python, str(ROOT / path), str(pathlib.Path(build, 'cli/tenfold')), *more], capture_output=True, text=True)
     lines = (done.stdout + done.stderr).strip().splitlines()
     if done.returncode != 0:
         print('\n'.join(lines[-40:]))
     return done.returncode == 0, lines[-1] if lines else ''
+
+
+def absent(name):
+    """Why a test with a file of its own cannot run; nothing where it can."""
+    path, folder = CLIENTS.get(name) or (OTHERS[name], None)
+    if not (ROOT / path).exists():
+        return f'there is no {path}'
+    if folder and not (ROOT / folder / 'bin/python').exists():
+        return f'there is no {folder}, which script/bootstrap {folder.removeprefix("build/")} makes'
+    return ''
 
 
 def main():
@@ -57,7 +70,7 @@ def main():
     parser.add_argument('--keep', type=pathlib.Path, help='adds the verdicts to this file')
     parser.add_argument('--list', action='store_true')
     args = parser.parse_args()
-    names = [*CHECKS, *OTHERS]
+    names = [*CHECKS, *OTHERS, *CLIENTS]
     if args.list:
         print('\n'.join(names))
         return 0
@@ -68,11 +81,11 @@ def main():
         parser.error('which build folder?')
     bad = 0
     for name in chosen:
-        if name in OTHERS and not (ROOT / OTHERS[name]).exists():
-            print(f'{name}: left out, there is no {OTHERS[name]}', flush=True)
+        if name not in CHECKS and (why := absent(name)):
+            print(f'{name}: left out, {why}', flush=True)
             continue
         begun, load = time.monotonic(), os.getloadavg()[0]
-        good, said = run_other(OTHERS[name], args.build) if name in OTHERS else run_check(name, args.build, args.short)
+        good, said = run_check(name, args.build, args.short) if name in CHECKS else run_other(name, args.build)
         seconds = round(time.monotonic() - begun)
         bad += not good
         print(f'{name}: {"passed" if good else "FAILED"}, {seconds} s: {said}', flush=True)

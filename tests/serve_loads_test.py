@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How `tenfold serve` loads models: builds by another process, caches of plans and times, full disks: serve_loads_test.py TENFOLD"""
+"""How `tenfold serve` loads models: builds by another process, caches of plans, full disks: serve_loads_test.py TENFOLD [--full]"""
 
 import hashlib
 import json
@@ -20,6 +20,7 @@ from onnx import helper, numpy_helper
 from serve_case import json_request
 from supervisor_test import Supervised, children, running, wait_until
 
+FULL = "--full" in sys.argv
 WIDTHS = (6, 96, 160, 224, 288, 352, 416, 4)  # layers of different sizes: each is timed
 
 
@@ -193,7 +194,7 @@ class Loads(unittest.TestCase):
         start = time.monotonic()
         self.assertEqual(self.start("--tune=never").stop(), 0)
         usual = time.monotonic() - start
-        turns = 12
+        turns = 200 if FULL else 12
         for turn in range(turns):
             for name in self.files(".plan"):
                 os.remove(f"{self.plans}/{name}")
@@ -228,6 +229,7 @@ class Loads(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    sys.argv = [word for word in sys.argv if word != "--full"]
     if not os.path.exists(os.path.join(os.path.dirname(sys.argv[1]), "tenfold-server")):
         print("skipped: tenfold-server is not built (script/bootstrap build installs what it needs)")
         sys.exit(77)

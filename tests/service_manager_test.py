@@ -75,7 +75,8 @@ class ServiceCase(unittest.TestCase):
         )
         self.assertLess(time.monotonic() - start, 30)
         self.assertEqual(done.stdout, "")
-        self.assertLessEqual(done.stderr.count("\n"), 1)
+        if done.returncode == 1:
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         return done.returncode, done.stderr
 
 
@@ -197,11 +198,9 @@ class Notifications(ServiceCase):
     def check_watchdog(self, victim, *flags):
         manager, environment = self.manager()
         server = self.serve(*flags, environment={**environment, "WATCHDOG_USEC": "400000"})
-        before = manager.count("WATCHDOG")
-        time.sleep(2)
-        pings = manager.count("WATCHDOG") - before
-        self.assertGreater(pings, 3)
-        self.assertLess(pings, 12)  # each 200 ms
+        before, start = manager.count("WATCHDOG"), time.monotonic()
+        wait_until(lambda: manager.count("WATCHDOG") >= before + 6)
+        self.assertGreater(time.monotonic() - start, 0.8)  # each 200 ms
         hung = victim(server)
         os.kill(hung, signal.SIGSTOP)
         time.sleep(0.5)

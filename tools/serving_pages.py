@@ -31,7 +31,11 @@ CHECKS = {
     'growth': '20 minutes, 10^6 requests: no growth of memory, descriptors, threads',
     'network': '10,000 connections, slow clients, floods, exhausted descriptors: nobody hangs, 500 MB',
     'supervisor': 'workers that crash or are replaced under load: no request that was not accepted by the crashed one fails',
-    'reload': '1,000 reloads under load: no request fails',
+    'loads': 'builds killed at 200 moments, full disks: the next start is right',
+    'reload': '1,000 reloads under load: no request fails, p99 1.5 times that of calm at most',
+    'h2load': 'nghttp2\'s h2load: 600,000 requests on many streams, processes killed with theirs open: none fails, counters exact',
+    'kserve': "KServe's clients for REST and gRPC, as they come",
+    'schemathesis': 'schemathesis on the OpenAPI file of the server, as it comes',
 }
 FIGURES = '''# Performance of the server
 

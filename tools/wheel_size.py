@@ -26,6 +26,8 @@ def main(path):
               'tenfold/libtenfold-imaging.so.0', 'tenfold/bin/tenfold', 'tenfold/bin/tenfold-nvrtc', 'tenfold/py.typed',
               'tenfold/_native.pyi', 'tenfold/_options.pyi', 'tenfold/include/tenfold/plugin_abi.h')
     wrong += [f'{name} is missing' for name in expected if name not in files]
+    wrong += [f'{name} is missing beside the metadata' for name in ('sboms/tenfold.cdx.json', 'licenses/THIRD-PARTY-NOTICES.txt')
+              if not any(file.endswith('.dist-info/' + name) for file in files)]
     sys.exit('\n'.join(wrong) or None)   # an empty text would be a failure
 
 

@@ -34,7 +34,7 @@ struct SegmentRow { const char *name, *value, *help; };
 constexpr SegmentRow kModel[] = {
     {"onnx", "FILE", "the model to build, whose input is [batch, channel, spatial...]; repeatable: the mean of all outputs"},
     {"loadEngine", "FILE", "a plan to run instead; repeatable, also beside --onnx"},
-    {"device", "NAME", "cpu, cuda:0; default: the first GPU, else the CPU"},
+    {"device", "NAME[,NAME...]", "cpu, cuda:0; several share the rows, as each is quick: cuda:0,cpu; default: the first GPU, else the CPU"},
     {"threads", "N", "of the device, and for stitching; default: what this process may use"},
 };
 // Of exec's flags: rows of its own are above, --roi and --swBatch give shapes, and the rest is for texts, for single rows, for classes of

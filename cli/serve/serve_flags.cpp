@@ -19,6 +19,7 @@ Flags make_serve_flags(ServeOptions& options) {
   add_memory_rows(flags, options.memory);
   add_shutdown_rows(flags, options.shutdown);
   add_observe_rows(flags, options.observe);
+  add_pattern_rows(flags, options.pattern);
   add_process_rows(flags, options.process);
   add_tei_rows(flags, options);
   add_triton_rows(flags, options);
@@ -43,7 +44,8 @@ std::vector<std::string> named_model(const ServeOptions& options, std::vector<st
 void check_serve(const ServeOptions& options, const std::vector<std::string>& words) {
   const RepositoryFlags& repository = options.repository;
   if (options.print_config || !options.print_model_config.empty() || !options.process.probe.empty()) return;
-  if (words.size() > 1 || words.empty() == repository.folders.empty())
+  const bool only_patterns = words.empty() && repository.folders.empty() && !options.pattern.engines.empty();
+  if (words.size() > 1 || (words.empty() == repository.folders.empty() && !only_patterns))
     throw UsageError("it takes one model or repositories: tenfold serve model.onnx, or tenfold serve --model-repository=DIR");
   if (!repository.load.empty() && repository.mode != "explicit")
     throw UsageError("Use of '--load-model' requires setting '--model-control-mode=explicit' as well.");

@@ -86,6 +86,12 @@ void put_before(std::vector<FlagSetting>& settings, std::vector<FlagSetting> low
   settings.insert(settings.begin(), lower.begin(), lower.end());
 }
 
+// A key is not shown, and not a line of a file either.
+std::string setting_line(const Flag& flag, const FlagSetting& setting) {
+  if (flag.name == "api-key") return "# api-key=  it is set by " + setting.source + "\n";
+  return flag.name + "=" + (flag.value.empty() ? "true" : setting.value) + "  # by " + setting.source + "\n";
+}
+
 }  // namespace
 
 std::vector<FlagSetting> read_settings(const Flags& flags, const std::vector<std::string>& arguments, std::vector<std::string>& words) {
@@ -122,7 +128,7 @@ std::string settings_text(const Flags& flags, const std::vector<FlagSetting>& se
       for (const FlagSetting& setting : settings)
         if (setting.flag == &flag) {
           set = true;
-          lines += flag.name + "=" + (flag.value.empty() ? "true" : setting.value) + "  # by " + setting.source + "\n";
+          lines += setting_line(flag, setting);
         }
       if (!set) lines += "# " + flag.name + "=  " + flag.words() + "\n";
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <vector>
 
 #include "tenfold/internal/nearest.h"
 
@@ -34,8 +35,8 @@ std::string variable_of(const std::string& flag) {
 
 bool is_service_link(const std::string& value) { return value.starts_with("tcp://") || value.starts_with("udp://"); }
 
-std::vector<std::string> unknown_variables(const Flags& flags) {
-  std::vector<std::string> known, notes;         // known: without the prefix, which counts for nothing in a comparison
+void expect_known_variables(const Flags& flags) {
+  std::vector<std::string> known;                // without the prefix, which counts for nothing in a comparison
   for (const Flags::Group& group : flags.groups())
     for (const Flag& flag : group.flags) known.push_back(variable_of(flag.name).substr(kPrefix.size()));
   for (char** entry = environ; entry && *entry; ++entry) {
@@ -46,9 +47,7 @@ std::vector<std::string> unknown_variables(const Flags& flags) {
     if (is_service_name(name) || is_service_link(text.substr(std::min(text.size(), name.size() + 1)))) continue;
     if (const std::string hint = nearest(word, known); !hint.empty())
       throw UsageError("the variable " + name + " is unknown; did you mean " + std::string(kPrefix) + hint + "?");
-    notes.push_back("the variable " + name + " changes nothing: no flag has that name");
   }
-  return notes;
 }
 
 }  // namespace tenfold::cli

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "flags/flags.h"
 
@@ -11,7 +10,7 @@ namespace tenfold::cli {
 std::string variable_of(const std::string& flag);
 // Kubernetes gives a pod the addresses of services as variables: a service `tenfold` makes TENFOLD_PORT=tcp://10.0.0.7:8000.
 bool is_service_link(const std::string& value);
-// Variables TENFOLD_* that nothing reads, a note for each. Throws UsageError for one that is nearly a flag's.
-std::vector<std::string> unknown_variables(const Flags& flags);
+// Throws UsageError for a variable TENFOLD_* that is nearly a flag's. Others may be another program's.
+void expect_known_variables(const Flags& flags);
 
 }  // namespace tenfold::cli

@@ -204,17 +204,19 @@ struct SweepOptions {
   // share are computed twice, their first numbers are those of all windows, and results are the same bits. A function
   // is asked for a window of zeros first, number 0, to learn its outputs. Throws invalid_argument, which names the
   // least that would do, where one row of windows needs more. What the predictor needs for itself is not counted.
+  // Several devices that compute at the same time have equal shares of it.
   std::int64_t memory = 0;
   // A part of the results: of the only image, planes from `first_plane` on, and rows [first_row, end_row) of the second
-  // spatial axis (end_row 0: all). Bits are those of all results. Not with `memory`.
+  // spatial axis (end_row 0: all). Bits are those of all results. With `memory`, the rows are cut into bands, which all
+  // begin with that plane.
   std::int64_t first_plane = 0, first_row = 0, end_row = 0;
   LogCallback log = {};                     // told of bands, and why a GPU cannot do what `stay_on_gpu` says
   SweepSeconds* seconds = nullptr;          // where they are added up
   // Told after each batch, in the caller's thread. If it returns false, Error(cancelled) is thrown.
   std::function<bool(std::int64_t done, std::int64_t total)> progress = {};
   // Engines on one GPU: planes travel there once, in their own type, and windows are cut, blended and reduced there.
-  // `memory` is then the GPU's. If false, or where the GPU cannot (too little memory, no NVRTC, images of i32 or f64, a
-  // grid), the host does that.
+  // `memory` is then the GPU's. If false, or where the GPU cannot (too little memory, no NVRTC, images of i32 or f64),
+  // the host does that.
   bool stay_on_gpu = true;
 };
 
@@ -224,6 +226,12 @@ struct SweepOptions {
 TENFOLD_API std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
                                                   const std::vector<Shape>& outputs, const SweepOptions& options,
                                                   std::int64_t align = 1);
+// The same for several devices that sweep at the same time: rows in proportion to `speeds`, windows a second of each, and
+// bands of these rows where its share of `options.memory` asks for them. A device that is too slow for any has no band.
+struct DeviceBand { int device = 0; std::int64_t begin = 0, end = 0; };
+TENFOLD_API std::vector<DeviceBand> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
+                                                const std::vector<Shape>& outputs, std::span<const double> speeds,
+                                                const SweepOptions& options, std::int64_t align = 1);
 
 // Sweeps over images along their first spatial axis. Each plane of a source is asked for once, and memory is bounded by
 // what one extent of the window needs, whatever the axis' length. The engine has one input [batch, channel,
@@ -235,7 +243,7 @@ TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, const 
                        const SweepOptions& options = {});
 // Several engines, as SweepOptions::several says. For the mean windows are cut once, of f32 unless all engines take one
 // type. Several devices read the source and write to sinks in threads of their own, one at a time, and their bands in
-// any order; not with `memory`. The error of one ends the sweep.
+// any order. The error of one ends the sweep.
 TENFOLD_API void sweep(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines,
                        const MakeSink& sinks, const SweepOptions& options = {});
 // The same in memory: `images` is [image, channel, spatial...]; gives a tensor for each output.

@@ -3,6 +3,8 @@ import inspect
 import unittest
 from unittest import mock
 
+import numpy as np
+
 from case import Case
 from embeddings_case import RandomEncoder
 from tenfold import errors
@@ -76,6 +78,25 @@ class Effects(Case):
             for name in set(REFUSED) & names(kind.__init__):
                 self.refused(errors.Unsupported, name, self.made, kind, **{name: REFUSED[name]})
         self.refused(TypeError, 'device_map', self.made, SentenceTransformer, {'device_map': 'auto'})
+
+    def test_weights_are_pages_of_the_plan(self):
+        """Also in the process that built it, which has the vectors that it would have otherwise."""
+        def vectors(cache, **more):
+            model = SentenceTransformer(self.folders[SentenceTransformer], device='cpu', plan_cache=cache, model_kwargs={**FAST, **more})
+            return model.encode(['fine', 'red blue'])
+
+        def mapped(cache):
+            with open('/proc/self/maps') as file:
+                return cache in file.read()
+        plain, shared = self.path('plain'), self.path('shared')
+        expected = vectors(plain)
+        self.assertFalse(mapped(plain))
+        model = SentenceTransformer(self.folders[SentenceTransformer], device='cpu', plan_cache=shared,
+                                    model_kwargs={**FAST, 'weights': 'map'})
+        np.testing.assert_array_equal(model.encode(['fine', 'red blue']), expected)
+        self.assertTrue(mapped(shared))
+        np.testing.assert_array_equal(vectors(shared, weights='copy'), expected)
+        self.refused(errors.InvalidArgument, ["'mapped'", "'copy'", "'map'"], self.made, SentenceTransformer, {'weights': 'mapped'})
 
     def test_defaults_say_nothing(self):
         with self.assertNoLogs('tenfold', 'WARNING'):

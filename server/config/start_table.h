@@ -11,6 +11,7 @@ namespace tenfold::server {
 struct StartRow {
   std::string model, version, device, precision, batch, plan, reason;
   bool ready = false;
+  bool required = true;                          // without it the start has failed
 };
 StartRow row_of(const Model& model);
 StartRow failed_row(const std::string& name, const std::string& why);

@@ -75,19 +75,28 @@ void reshape(const Model& model, InferInput& input) {
     input.shape = reshaped(input.shape, found->second.dims, found->second.model, model.max_batch() > 0);
 }
 
+// Triton's words, behind a shape that does not fit.
+constexpr const char* kBatchDim =
+    "NOTE: Setting a non-zero max_batch_size in the model config requires a batch dimension to be prepended to each input shape. If you "
+    "want to specify the full shape including the batch dim in your input dims config, try setting max_batch_size to zero. See the "
+    "model configuration docs for more info on max_batch_size.";
+
 void check_shape(const Model& model, const InferRequest& request, const InferInput& input, const BindingInfo& binding) {
   if (model.max_batch() > 0 && input.shape.empty())
     refuse(request_name(request) + "input '" + input.name + "' has no shape but model requires batch dimension for '" + model.name() + "'");
   const Shape expected = expected_shape(model, binding);
   if (!fits(expected, input.shape))
     refuse(request_name(request) + "unexpected shape for input '" + input.name + "' for model '" + model.name() + "'. Expected " +
-           in_brackets(expected) + ", got " + in_brackets(input.shape) + ". ");
+           in_brackets(expected) + ", got " + in_brackets(input.shape) + ". " + (model.max_batch() > 0 ? kBatchDim : ""));
 }
 
 void check_size(const Model& model, const InferRequest& request, const InferInput& input) {
   const std::int64_t elements = checked_elements(input.shape, input.name);
   if (input.dtype == DType::string) {
-    if (static_cast<std::int64_t>(input.strings.size()) != elements)
+    if (static_cast<std::int64_t>(input.strings.size()) > elements)
+      refuse(request_name(request) + "unexpected number of string elements " + std::to_string(input.strings.size()) +
+             " for inference input '" + input.name + "' for model '" + model.name() + "', expecting " + std::to_string(elements));
+    if (static_cast<std::int64_t>(input.strings.size()) < elements)
       refuse(request_name(request) + "expected " + std::to_string(elements) + " string elements for inference input '" + input.name +
              "' for model '" + model.name() + "', got " + std::to_string(input.strings.size()));
     return;

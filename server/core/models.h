@@ -11,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model_change.h"
 #include "core/reshape.h"
 #include "core/status.h"
 #include "observe/last_errors.h"
+#include "observe/text_counts.h"
 #include "tenfold/serving/request_queue.h"
 #include "tenfold/serving/served_encoder.h"
 #include "tenfold/serving/served_model.h"
@@ -84,6 +86,7 @@ class Model {
   std::uint64_t refused() const { return refused_; }
   void count_refused(std::string_view why = {}) { ++refused_, errors_.add(why); }
   LastErrors& errors() const { return errors_; }
+  const std::shared_ptr<TextCounts>& texts() const { return texts_; }
   RequestQueue& queue() { return *queue_; }
   const RequestQueue& queue() const { return *queue_; }
 
@@ -97,6 +100,7 @@ class Model {
   const std::uint64_t load_number_ = ++loads_;
   std::atomic<std::uint64_t> refused_ = 0;
   mutable LastErrors errors_;
+  const std::shared_ptr<TextCounts> texts_ = std::make_shared<TextCounts>();
   std::unique_ptr<RequestQueue> queue_;
 };
 
@@ -117,6 +121,8 @@ class ModelControl {
   // `done` is called once, maybe in another thread, with what became of it. `config`: JSON in place of the file config.pbtxt, or empty.
   virtual void load(const std::string& name, const std::string& config, std::function<void(Status)> done) = 0;
   virtual void unload(const std::string& name, std::function<void(Status)> done) = 0;
+  // Does what clients had done by another process. `done` as above.
+  virtual void follow(const ModelChange& change, std::function<void()> done) = 0;
 };
 
 // Thread safe.

@@ -19,8 +19,15 @@ struct Status {
 
 // What code of the server throws. Its message is for clients.
 struct RequestError : std::runtime_error {
-  RequestError(Code code, const std::string& message) : std::runtime_error(message), code(code) {}
+  RequestError(Code code, std::string message) : std::runtime_error(without_nul(std::move(message))), code(code) {}
   Code code;
+
+ private:
+  // Clients' names may have a NUL, at which what() would end.
+  static std::string without_nul(std::string text) {
+    for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) text.replace(at, 1, "\\0");
+    return text;
+  }
 };
 
 Code code_of(ErrorKind kind);

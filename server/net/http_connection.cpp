@@ -216,7 +216,9 @@ void Connection::readable() {
   static thread_local const std::unique_ptr<char[]> memory(new char[kReadBytes]);
   for (int turn = 0; turn < kReadsInTurn && stream_.is_open(); ++turn) {
     ErrorCode error;
-    const std::size_t count = stream_.read_some(memory.get(), kReadBytes, error);
+    // What is no body may be requests that wait here: a client that sends many and reads no answer would have all of them kept.
+    const std::size_t most = doing_ == Doing::body ? kReadBytes : kEarlyBytes;
+    const std::size_t count = stream_.read_some(memory.get(), most, error);
     if (error == asio::error::would_block || error == asio::error::interrupted) break;
     if (error == asio::error::eof) return end_of_input();
     if (error) {
@@ -227,7 +229,7 @@ void Connection::readable() {
     const bool more = take_bytes({memory.get(), count});
     reader_.keep();
     if (!more) return;
-    if (count < kReadBytes) break;
+    if (count < most) break;
   }
   read_on();
 }

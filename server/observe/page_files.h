@@ -1,4 +1,4 @@
-// The files of the page /ui, which the build writes from server/observe/page/.
+// The files of the page /ui and of /openapi.json, which the build writes from server/observe/page/.
 #pragma once
 
 #include <span>
@@ -13,5 +13,7 @@ struct PageFile {
 std::span<const PageFile> page_files();
 // One HTML file that loads nothing but its data, from the server that it came from.
 const std::string& ui_page();
+// What the server answers over HTTP, as OpenAPI 3.1 has it. tests/openapi_test.py compares it with the routes.
+std::string_view openapi_document();
 
 }  // namespace tenfold::server

@@ -28,4 +28,6 @@ const std::string& ui_page() {
   return page;
 }
 
+std::string_view openapi_document() { return file("openapi.json"); }
+
 }  // namespace tenfold::server

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "observe/log.h"
 #include "process/link.h"
 
 namespace tenfold::server {
@@ -33,6 +34,14 @@ std::optional<End> EndWatch::of_link() {
   const std::optional<Packet> packet = receive(link_, ended);
   if (ended) std::_Exit(1);                      // the supervisor is dead
   if (!packet) return std::nullopt;
+  if (packet->message == Message::models) {
+    try {
+      if (changes_) changes_(changes_of_file(packet->file));
+    } catch (const std::exception& error) {
+      log_error(error.what());
+    }
+    return std::nullopt;
+  }
   return packet->message == Message::hand_over ? End::hand_over : End::stop;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/model_change.h"
 #include "process/sockets.h"
 
 namespace tenfold::server {
@@ -23,6 +24,8 @@ class EndWatch {
   ~EndWatch();
   EndWatch(const EndWatch&) = delete;
   EndWatch& operator=(const EndWatch&) = delete;
+  // What is called for models that clients have loaded or unloaded at another worker. Set it first.
+  void on_changes(std::function<void(const std::vector<ModelChange>&)> changes) { changes_ = std::move(changes); }
   // Nothing: not within `milliseconds`.
   std::optional<End> wait(int milliseconds);
   // From now on, in a thread of its own: a second signal ends the process at once, unless there is a supervisor, whose matter that is.
@@ -33,6 +36,7 @@ class EndWatch {
   std::optional<End> of_link();
 
   const Descriptor& link_;
+  std::function<void(const std::vector<ModelChange>&)> changes_;
   Descriptor signals_;
   std::atomic<bool> done_ = false;
   std::thread watching_;

@@ -24,7 +24,7 @@ std::optional<TlsFiles> tls_files(const cli::TlsFlags& flags, const std::string&
 
 SecurityOptions security_options(const cli::SecurityFlags& flags) {
   SecurityOptions security;
-  security.api_key_file = flags.api_key_file;
+  security.api_key_file = flags.api_key_file, security.api_key = flags.api_key;
   security.http_restricted = flags.http_restricted, security.grpc_restricted = flags.grpc_restricted;
   security.http_tls = http_tls_files(flags), security.grpc_tls = tls_files(flags.grpc, "grpc");
   return security;

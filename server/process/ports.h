@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/models.h"
+#include "core/pattern_engine.h"
 #include "grpc_front.h"
 #include "net/http_server.h"
 #include "process/guards.h"
@@ -11,7 +12,8 @@ namespace tenfold::server {
 
 class Ports {
  public:
-  Ports(const cli::ServeOptions& options, const Guards& guards, std::shared_ptr<Models> models);
+  // `pattern`: null where there is none.
+  Ports(const cli::ServeOptions& options, const Guards& guards, std::shared_ptr<Models> models, std::shared_ptr<PatternEngine> pattern);
   void listen(Sockets& sockets);
   bool listening() const { return !line_.empty(); }
   const std::string& line() const { return line_; }
@@ -24,6 +26,7 @@ class Ports {
   const cli::ServeOptions& options_;
   const Guards& guards_;
   const std::shared_ptr<Models> models_;
+  const std::shared_ptr<PatternEngine> pattern_;
   HttpServer http_;
   std::unique_ptr<GrpcFront> grpc_;
   std::string line_;

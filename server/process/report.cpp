@@ -25,14 +25,14 @@ std::string loading_words(const Models& models) {
 }  // namespace
 
 std::function<bool()> answers_on(const cli::ServeOptions& options, const Sockets& sockets) {
-  std::optional<AskedPort> port = health_port(options);
+  std::optional<RequestedPort> port = health_port(options);
   if (!port) {
     log_warning("the watchdog cannot ask the server, for neither HTTP's port nor that of metrics is open: it sees that the process lives");
     return [] { return true; };
   }
   port->port = port_of((sockets.http ? sockets.http : sockets.metrics).number());
   return [port = *port, security = options.security] {
-    const std::string why = ask_health(port, "live", security, kAnswerTime);
+    const std::string why = request_health(port, "live", security, kAnswerTime);
     if (!why.empty()) log_warning("watchdog: " + why);
     return why.empty();
   };

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "config/observe_options.h"
+#include "config/pattern_candidates.h"
 #include "config/start_table.h"
 #include "core/response_cache.h"
 #include "core/shared_memory.h"
@@ -13,6 +14,7 @@
 #include "process/end_watch.h"
 #include "process/guards.h"
 #include "process/hang_up.h"
+#include "process/other_workers.h"
 #include "process/ports.h"
 #include "process/report.h"
 #include "repository/start.h"
@@ -64,8 +66,14 @@ void finish_connections(Ports& ports, const ServeOptions& options) {
   calls.join();
 }
 
-// Signals while the model loads end the process.
-std::vector<StartRow> load(Models& models, const ServeOptions& options, const std::string& path, EndWatch& end,
+// Tells the supervisor what clients load and unload.
+std::function<void(const ModelChange&)> teller(const Descriptor& link) {
+  if (!link) return nullptr;
+  return [&link](const ModelChange& change) { send_changes(link, {change}, true); };
+}
+
+// Signals while models load end the process.
+std::vector<StartRow> load(const std::function<std::vector<StartRow>()>& load_all, EndWatch& end,
                            const std::function<void()>& each_turn) {
   std::atomic<bool> loading = true;
   std::thread watcher([&] {
@@ -77,7 +85,7 @@ std::vector<StartRow> load(Models& models, const ServeOptions& options, const st
   std::vector<StartRow> rows;
   std::exception_ptr failure;
   try {
-    rows = load_models(models, options, path);
+    rows = load_all();
   } catch (...) {
     failure = std::current_exception();
   }
@@ -127,15 +135,27 @@ int serve(const ServeOptions& options, const std::string& path, WorkerStart star
     models->set_cache(std::make_shared<ResponseCache>(static_cast<std::size_t>(options.memory.cache_bytes)));
   if (!start.link) start.sockets = open_sockets(options, has_grpc());
   report.watch(start.sockets);
-  Ports ports(options, guards, models);
+  const std::shared_ptr<PatternEngine> pattern = pattern_engine(options);
+  Ports ports(options, guards, models, pattern);
   if (start.accept == Accept::at_once) ports.listen(start.sockets);
+  report.loading(*models);
   const auto soon = Clock::now() + kSoon;
-  const std::vector<StartRow> rows = load(*models, options, path, end, [&] {
+  const auto others = std::make_shared<OtherWorkers>(models);
+  end.on_changes([others](const std::vector<ModelChange>& changes) { others->take(changes); });
+  const auto load_all = [&] {
+    if (pattern) pattern->open();
+    std::vector<ModelChange> before;
+    if (start.models) before = changes_of_file(start.models);
+    std::vector<StartRow> rows = load_models(*models, options, path, std::move(before), teller(start.link));
+    others->follow();
+    return rows;
+  };
+  const std::vector<StartRow> rows = load(load_all, end, [&] {
     if (start.accept == Accept::soon && !ports.listening() && Clock::now() > soon) ports.listen(start.sockets);
     report.loading(*models);
   });
-  log_table(start_table(rows));
-  const bool failed = std::any_of(rows.begin(), rows.end(), [](const StartRow& row) { return !row.ready; });
+  if (!rows.empty()) log_table(start_table(rows));
+  const bool failed = std::any_of(rows.begin(), rows.end(), [](const StartRow& row) { return !row.ready && row.required; });
   if (failed && options.repository.exit_on_error) return 1;
   models->set_ready(true);
   if (!ports.listening()) ports.listen(start.sockets);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -58,6 +59,7 @@ class Supervisor {
   void replace();
   void replace_lost();
   void serves(WorkerProcess& worker, const std::string& where);
+  void changed(const WorkerProcess& by, const Descriptor& file);
   void reload();
   void reloaded();
   void stop();
@@ -70,6 +72,7 @@ class Supervisor {
   Descriptor signals_;
   const ServiceManager manager_;
   std::optional<Watchdog> watchdog_;
+  std::map<std::string, ModelChange> changes_;           // the last one of each model
   std::string where_;                                    // the line of the worker that serves
   bool reloading_ = false;                               // as the manager was told
   std::vector<WorkerProcess> workers_;
@@ -123,6 +126,18 @@ void Supervisor::take_signals() {
   }
 }
 
+// A worker that starts may have read the list before, so it is told, too.
+void Supervisor::changed(const WorkerProcess& by, const Descriptor& file) {
+  try {
+    const std::vector<ModelChange> changes = changes_of_file(file);
+    for (const ModelChange& change : changes) changes_[change.name] = change;
+    for (const WorkerProcess& worker : workers_)
+      if (worker.pid != by.pid && worker.link && worker.state != State::leaving) send_changes(worker.link, changes, false);
+  } catch (const std::exception& error) {
+    log(error.what());
+  }
+}
+
 // Tells the manager, which may wait for the end of it.
 void Supervisor::reload() {
   if (was_ready_) manager_.reloading(), reloading_ = true;
@@ -143,6 +158,7 @@ void Supervisor::take_messages(WorkerProcess& worker) {
       case Message::ready: serves(worker, packet->words); break;
       case Message::lost: worker.lost = true, replace_lost(); break;
       case Message::reloaded: reloaded(); break;
+      case Message::models: changed(worker, packet->file); break;
       case Message::status:
         if (!was_ready_) manager_.loading(packet->words);
         else if (!has(State::serving)) manager_.status(packet->words);
@@ -175,7 +191,10 @@ void Supervisor::serves(WorkerProcess& worker, const std::string& where) {
 
 void Supervisor::start(Accept accept) {
   try {
-    workers_.push_back(start_worker(line_, sockets_, accept, ++starts_));
+    std::vector<ModelChange> changes;
+    for (const auto& [name, change] : changes_) changes.push_back(change);
+    workers_.push_back(start_worker(line_, sockets_, changes.empty() ? Descriptor() : file_of_changes(changes), accept,
+                                    ++starts_));
   } catch (const std::exception& error) {
     log(error.what());
     ++deaths_, ++failed_starts_;
@@ -220,6 +239,7 @@ void Supervisor::reap() {
   for (pid_t pid; !code_ && (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
     const auto found = std::find_if(workers_.begin(), workers_.end(), [&](const WorkerProcess& worker) { return worker.pid == pid; });
     if (found == workers_.end()) continue;
+    take_messages(*found);                               // its last ones
     WorkerProcess worker = std::move(*found);
     workers_.erase(found);
     ended(worker, status);

@@ -32,16 +32,16 @@ namespace {
 
 }  // namespace
 
-WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets, Accept accept, int number) {
+WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets, const Descriptor& models, Accept accept, int number) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair");
   WorkerProcess worker;
   worker.link = Descriptor(pair[0]);
   const Descriptor other(pair[1]);
   std::vector<int> kept = {sockets.http.number(), other.number()};
-  for (const Descriptor* one : {&sockets.metrics, &sockets.grpc})
+  for (const Descriptor* one : {&sockets.metrics, &sockets.grpc, &models})
     if (*one) kept.push_back(one->number());
-  line.insert(line.begin() + 1, worker_argument(sockets, other, accept, number));
+  line.insert(line.begin() + 1, worker_argument(sockets, other, models, accept, number));
   std::vector<char*> pointers;
   for (std::string& word : line) pointers.push_back(word.data());
   pointers.push_back(nullptr);

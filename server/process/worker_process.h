@@ -21,8 +21,9 @@ struct WorkerProcess {
   std::chrono::steady_clock::time_point since;   // of the state
 };
 
-// Starts this program anew, with this command line and all sockets. The worker ends when this process does. Throws std::runtime_error.
-WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets, Accept accept, int number);
+// Starts this program anew, with this command line, all sockets and the file of `models`, if there is one. The worker
+// ends when this process does. Throws std::runtime_error.
+WorkerProcess start_worker(std::vector<std::string> line, const Sockets& sockets, const Descriptor& models, Accept accept, int number);
 
 // "code 1", "signal 9 (Killed)", of waitpid()'s status.
 std::string how_it_ended(int status);

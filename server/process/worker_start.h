@@ -1,5 +1,5 @@
 // How a supervisor starts a worker, which is the same program: the descriptors that it has from its parent, as a first argument
-// "--worker=HTTP,METRICS,GRPC,LINK,WHEN,NUMBER".
+// "--worker=HTTP,METRICS,GRPC,LINK,MODELS,WHEN,NUMBER".
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,12 @@ enum class Accept : std::uint8_t {
 struct WorkerStart {
   Sockets sockets;
   Descriptor link;                               // none: this process has no supervisor
+  Descriptor models;                             // a file of what clients had loaded and unloaded; none: nothing
   Accept accept = Accept::at_once;
   int number = 1;                                // of those that the supervisor has started
 };
 
-std::string worker_argument(const Sockets& sockets, const Descriptor& link, Accept accept, int number);
+std::string worker_argument(const Sockets& sockets, const Descriptor& link, const Descriptor& models, Accept accept, int number);
 // Nothing: it is no such argument. Throws std::runtime_error for one that is wrong.
 std::optional<WorkerStart> parse_worker_argument(const std::string& argument);
 

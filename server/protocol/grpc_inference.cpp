@@ -12,7 +12,6 @@
 namespace tenfold::server::grpc {
 namespace {
 
-const std::string kService = "/inference.GRPCInferenceService/";
 
 struct Parsed {
   inference::ModelInferRequest message;

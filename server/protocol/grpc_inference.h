@@ -6,6 +6,8 @@
 
 namespace tenfold::server::grpc {
 
+inline const std::string kService = "/inference.GRPCInferenceService/";   // in front of its methods
+
 void add_inference(Services& services, std::shared_ptr<Models> models);
 // Index, load and unload.
 void add_repository(Services& services, const std::shared_ptr<Models>& models);

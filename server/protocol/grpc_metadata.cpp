@@ -11,7 +11,6 @@ namespace {
 
 using namespace inference;  // protobuf's messages
 using ServerModel = tenfold::server::Model;
-const std::string kService = "/inference.GRPCInferenceService/";
 
 void fill(const ServerModel& model, const std::vector<std::string>& versions, ModelMetadataResponse& response) {
   response.set_name(model.name());
@@ -60,27 +59,14 @@ void fill(const ServerModel& model, ModelStatistics& response) {
   }
 }
 
-// What find() throws becomes the call's status.
-template <class Request, class Response>
-Method of_models(auto answer) {
-  return unary_method<Request, Response>([answer](const Request& request, Response& response) -> CallStatus {
-    try {
-      answer(request, response);
-      return {};
-    } catch (const RequestError& error) {
-      return status_of({error.code, error.what()});
-    }
-  });
-}
-
 void add_server(Services& services, const std::shared_ptr<Models>& models) {
   services[kService + "ServerLive"] =
-      of_models<ServerLiveRequest, ServerLiveResponse>([](const auto&, auto& response) { response.set_live(true); });
+      throwing_method<ServerLiveRequest, ServerLiveResponse>([](const auto&, auto& response) { response.set_live(true); });
   services[kService + "ServerReady"] =
-      of_models<ServerReadyRequest, ServerReadyResponse>([models](const auto&, auto& response) {
+      throwing_method<ServerReadyRequest, ServerReadyResponse>([models](const auto&, auto& response) {
         response.set_ready(models->all_ready());
       });
-  services[kService + "ServerMetadata"] = of_models<ServerMetadataRequest, ServerMetadataResponse>([](const auto&, auto& response) {
+  services[kService + "ServerMetadata"] = throwing_method<ServerMetadataRequest, ServerMetadataResponse>([](const auto&, auto& response) {
     response.set_name("tenfold");
     response.set_version(std::string(version()));
     for (const char* extension : {"model_configuration", "model_repository", "model_repository(unload_dependents)", "statistics",
@@ -98,21 +84,23 @@ void add_metadata(Services& services, const std::shared_ptr<Models>& models) {
       [models](const ModelReadyRequest& request, ModelReadyResponse& response) -> CallStatus {
         try {
           response.set_ready(models->find(request.name(), request.version()) && models->ready());
-        } catch (const RequestError&) {
+        } catch (const RequestError& error) {
+          if (error.code == Code::invalid_argument) return status_of({error.code, error.what()});   // a version that is no number
           response.set_ready(false);
         }
         return {};
       });
   services[kService + "ModelMetadata"] =
-      of_models<ModelMetadataRequest, ModelMetadataResponse>([models](const auto& request, auto& response) {
+      throwing_method<ModelMetadataRequest, ModelMetadataResponse>([models](const auto& request, auto& response) {
         const auto model = models->find(request.name(), request.version());
         fill(*model, models->versions(model->name()), response);
       });
-  services[kService + "ModelConfig"] = of_models<ModelConfigRequest, ModelConfigResponse>([models](const auto& request, auto& response) {
-    *response.mutable_config() = models->find(request.name(), request.version())->config();
-  });
+  services[kService + "ModelConfig"] =
+      throwing_method<ModelConfigRequest, ModelConfigResponse>([models](const auto& request, auto& response) {
+        *response.mutable_config() = models->find(request.name(), request.version())->config();
+      });
   services[kService + "ModelStatistics"] =
-      of_models<ModelStatisticsRequest, ModelStatisticsResponse>([models](const auto& request, auto& response) {
+      throwing_method<ModelStatisticsRequest, ModelStatisticsResponse>([models](const auto& request, auto& response) {
         if (request.name().empty()) {
           for (const auto& model : models->all()) fill(*model, *response.add_model_stats());
         } else {

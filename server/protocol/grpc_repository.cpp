@@ -7,7 +7,6 @@ namespace tenfold::server::grpc {
 namespace {
 
 using namespace inference;  // protobuf's messages
-const std::string kService = "/inference.GRPCInferenceService/";
 
 [[noreturn]] void refuse(const std::string& why) { throw RequestError(Code::invalid_argument, why); }
 

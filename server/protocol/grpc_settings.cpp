@@ -10,7 +10,6 @@ namespace tenfold::server::grpc {
 namespace {
 
 using namespace inference;  // protobuf's messages
-const std::string kService = "/inference.GRPCInferenceService/";
 
 LogValue log_value(const LogSettingsRequest::SettingValue& value) {
   switch (value.parameter_choice_case()) {

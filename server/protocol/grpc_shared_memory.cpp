@@ -9,24 +9,11 @@ namespace tenfold::server::grpc {
 namespace {
 
 using namespace inference;  // protobuf's messages
-const std::string kService = "/inference.GRPCInferenceService/";
-
-template <class Request, class Response>
-Method of_memory(auto answer) {
-  return unary_method<Request, Response>([answer](const Request& request, Response& response) -> CallStatus {
-    try {
-      answer(request, response);
-      return {};
-    } catch (const RequestError& error) {
-      return status_of({error.code, error.what()});
-    }
-  });
-}
 
 }  // namespace
 
 void add_shared_memory(Services& services, const std::shared_ptr<Models>& models) {
-  services[kService + "SystemSharedMemoryStatus"] = of_memory<SystemSharedMemoryStatusRequest, SystemSharedMemoryStatusResponse>(
+  services[kService + "SystemSharedMemoryStatus"] = throwing_method<SystemSharedMemoryStatusRequest, SystemSharedMemoryStatusResponse>(
       [models](const auto& request, auto& response) {
         for (const auto& region : models->shared_memory()->list(request.name())) {
           auto& row = (*response.mutable_regions())[region->name()];
@@ -36,20 +23,20 @@ void add_shared_memory(Services& services, const std::shared_ptr<Models>& models
           row.set_byte_size(region->bytes());
         }
       });
-  services[kService + "SystemSharedMemoryRegister"] = of_memory<SystemSharedMemoryRegisterRequest, SystemSharedMemoryRegisterResponse>(
-      [models](const auto& request, auto&) {
+  services[kService + "SystemSharedMemoryRegister"] =
+      throwing_method<SystemSharedMemoryRegisterRequest, SystemSharedMemoryRegisterResponse>([models](const auto& request, auto&) {
         models->shared_memory()->add(request.name(), request.key(), request.offset(), request.byte_size());
       });
   services[kService + "SystemSharedMemoryUnregister"] =
-      of_memory<SystemSharedMemoryUnregisterRequest, SystemSharedMemoryUnregisterResponse>(
+      throwing_method<SystemSharedMemoryUnregisterRequest, SystemSharedMemoryUnregisterResponse>(
           [models](const auto& request, auto&) { models->shared_memory()->remove(request.name()); });
   // Clients list and unregister all memory before they begin, of GPUs, too.
   services[kService + "CudaSharedMemoryStatus"] =
-      of_memory<CudaSharedMemoryStatusRequest, CudaSharedMemoryStatusResponse>([](const auto&, auto&) {});
+      throwing_method<CudaSharedMemoryStatusRequest, CudaSharedMemoryStatusResponse>([](const auto&, auto&) {});
   services[kService + "CudaSharedMemoryUnregister"] =
-      of_memory<CudaSharedMemoryUnregisterRequest, CudaSharedMemoryUnregisterResponse>([](const auto&, auto&) {});
+      throwing_method<CudaSharedMemoryUnregisterRequest, CudaSharedMemoryUnregisterResponse>([](const auto&, auto&) {});
   services[kService + "CudaSharedMemoryRegister"] =
-      of_memory<CudaSharedMemoryRegisterRequest, CudaSharedMemoryRegisterResponse>([](const auto&, auto&) {
+      throwing_method<CudaSharedMemoryRegisterRequest, CudaSharedMemoryRegisterResponse>([](const auto&, auto&) {
         throw RequestError(Code::unsupported, std::string(kNoCudaSharedMemory));
       });
 }

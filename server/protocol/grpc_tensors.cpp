@@ -40,6 +40,25 @@ void store_bools(const InferTensorContents& contents, InferInput& input, InferRe
   request.memory.push_back(std::move(memory));
 }
 
+// Of the lists that `contents` may have, the one for the input's type has the elements; the others are empty.
+void check_lists(const InferTensorContents& contents, const InferInput& input, const InferRequest& request) {
+  const auto which = [&]() -> std::string_view {
+    switch (input.dtype) {
+      case DType::i8: case DType::i16: return "INT32";
+      case DType::u8: case DType::u16: return "UINT32";
+      default: return v2_name(input.dtype);
+    }
+  };
+  const std::pair<std::string_view, int> lists[] = {
+      {"BOOL", contents.bool_contents_size()}, {"INT32", contents.int_contents_size()}, {"INT64", contents.int64_contents_size()},
+      {"UINT32", contents.uint_contents_size()}, {"UINT64", contents.uint64_contents_size()}, {"FP32", contents.fp32_contents_size()},
+      {"FP64", contents.fp64_contents_size()}, {"BYTES", contents.bytes_contents_size()}};
+  for (const auto& [type, size] : lists)
+    if (size > 0 && type != which())
+      refuse("unexpected explicit tensor data for input tensor '" + input.name + "' for model '" + request.model + "' of type '" +
+             std::string(type) + "', expected datatype '" + std::string(v2_name(input.dtype)) + "'");
+}
+
 void read_contents(const InferTensorContents& contents, InferInput& input, InferRequest& request) {
   switch (input.dtype) {
     case DType::boolean: return store_bools(contents, input, request);
@@ -125,7 +144,10 @@ InferInput read_input(const InputTensor& tensor, const std::string* raw, InferRe
     return input;
   }
   if (!raw) {
+    if (!tensor.has_contents() && checked_elements(input.shape, input.name) > 0)
+      refuse("unable to find data for input tensor '" + input.name + "' for model '" + request.model + "' in request.");
     read_contents(tensor.contents(), input, request);
+    check_lists(tensor.contents(), input, request);
     return input;
   }
   if (tensor.has_contents())
@@ -202,7 +224,13 @@ std::string write_stream_response(const InferAnswer& answer) {
     response.mutable_infer_response()->set_id(answer.id);
     return response.SerializeAsString();
   }
-  const std::string inner = write_infer_response(answer);
+  // As Triton, which says it of each answer of a stream; the bytes of a field may follow those of the others.
+  static const std::string last = [] {
+    inference::ModelInferResponse response;
+    (*response.mutable_parameters())["triton_final_response"].set_bool_param(true);
+    return response.SerializeAsString();
+  }();
+  const std::string inner = write_infer_response(answer) + last;
   std::string out;
   out.reserve(inner.size() + 8);
   append_head(out, inference::ModelStreamInferResponse::kInferResponseFieldNumber, inner.size());

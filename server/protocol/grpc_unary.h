@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "grpc/call.h"
+#include "protocol/grpc_tensors.h"
 
 namespace tenfold::server::grpc {
 
@@ -19,6 +20,19 @@ Method unary_method(Answer answer) {
     if (status.code == StatusCode::ok) call->answer(response.SerializeAsString(), {});
     else call->finish(std::move(status));
   }};
+}
+
+// The same, where `answer` returns nothing: the RequestError that it may throw becomes the call's status.
+template <class Request, class Response, class Answer>
+Method throwing_method(Answer answer) {
+  return unary_method<Request, Response>([answer = std::move(answer)](const Request& request, Response& response) -> CallStatus {
+    try {
+      answer(request, response);
+      return {};
+    } catch (const RequestError& error) {
+      return status_of({error.code, error.what()});
+    }
+  });
 }
 
 }  // namespace tenfold::server::grpc

@@ -64,7 +64,10 @@ void append_elements(std::string& out, DType dtype, const std::byte* data, std::
     case DType::i64: return append_numbers<std::int64_t>(out, data, count, tensor);
     case DType::f32: return append_numbers<float>(out, data, count, tensor);
     case DType::f64: return append_numbers<double>(out, data, count, tensor);
-    default: refuse(tensor, "is of the type " + std::string(v2_name(dtype)) + ", which the protocol has no JSON form for");
+    default:
+      throw RequestError(Code::invalid_argument, "sending " + std::string(v2_name(dtype)) +
+          " data via JSON is not supported. Please use the binary data format for output '" + std::string(tensor) +
+          "': request it with \"binary_data\": true");
   }
 }
 

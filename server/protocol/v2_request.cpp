@@ -166,6 +166,8 @@ void read_parameters(const dom::object& object, V2Request& read) {
       throw RequestError(Code::unsupported, "the request has '" + std::string(name) +
           "', but this server has no sequence batching: serve the "
                                             "model by Triton and libtriton_tenfold.so");
+    else if (value.is_null() || value.is_array() || value.is_object())
+      refuse("parameter '" + std::string(name) + "' has invalid type. It should be either 'int', 'bool', or 'string'.");
   });
 }
 

@@ -54,19 +54,30 @@ Repository::~Repository() {
   loader_.reset();
 }
 
-std::vector<StartRow> Repository::start() {
-  const auto found = model_folders(options_.folders);
-  std::set<std::string> names;
+std::map<std::string, std::string> Repository::at_start() const {
+  std::map<std::string, std::string> wanted;
   if (options_.mode != ControlMode::by_request || std::count(options_.load.begin(), options_.load.end(), "*") > 0)
-    for (const auto& [name, folders] : found) names.insert(name);
+    for (const auto& [name, folders] : model_folders(options_.folders)) wanted[name];
   else
-    names.insert(options_.load.begin(), options_.load.end());
+    for (const std::string& name : options_.load) wanted[name];
+  for (const ModelChange& change : options_.before) {
+    if (change.loaded) wanted[change.name] = change.config;
+    else wanted.erase(change.name);
+  }
+  return wanted;
+}
+
+std::vector<StartRow> Repository::start() {
+  const std::map<std::string, std::string> wanted = at_start();
+  const auto by_client = [this](const std::string& name) {
+    return std::any_of(options_.before.begin(), options_.before.end(), [&](const ModelChange& change) { return change.name == name; });
+  };
   std::map<std::string, Status> results;
   std::mutex mutex;
-  for (const std::string& name : names) {
-    models_.require(name);
-    loader_->add(name, [&, name] {
-      Status status = load_now(name, "");
+  for (const auto& [name, config] : wanted) {
+    if (!by_client(name)) models_.require(name);   // what clients had loaded may be gone, as after their load
+    loader_->add(name, [&, name = name, config = config] {
+      Status status = load_now(name, config);
       const std::lock_guard lock(mutex);
       results[name] = std::move(status);
     });
@@ -77,7 +88,9 @@ std::vector<StartRow> Repository::start() {
   std::vector<StartRow> rows;
   for (const auto& [name, status] : results) {
     for (const auto& [number, model] : models_.serving(name)) rows.push_back(row_of(*model));
-    if (!status) rows.push_back(failed_row(name, status.message));
+    if (status) continue;
+    rows.push_back(failed_row(name, status.message));
+    rows.back().required = !by_client(name);
   }
   return rows;
 }
@@ -93,12 +106,36 @@ Status Repository::allowed(const std::string& name) const {
 
 void Repository::load(const std::string& name, const std::string& config, std::function<void(Status)> done) {
   if (Status status = allowed(name); !status) return done(std::move(status));
-  loader_->add(name, [this, name, config, answer = std::make_shared<Answer>(std::move(done))] { answer->give(load_now(name, config)); });
+  loader_->add(name, [this, name, config, answer = std::make_shared<Answer>(std::move(done))] {
+    Status status = load_now(name, config);
+    if (status) tell({name, true, config});
+    answer->give(std::move(status));
+  });
 }
 
 void Repository::unload(const std::string& name, std::function<void(Status)> done) {
   if (Status status = allowed(name); !status) return done(std::move(status));
-  loader_->add(name, [this, name, answer = std::make_shared<Answer>(std::move(done))] { unload_now(name), answer->give({}); });
+  loader_->add(name, [this, name, answer = std::make_shared<Answer>(std::move(done))] {
+    unload_now(name);
+    tell({name, false, ""});
+    answer->give({});
+  });
+}
+
+void Repository::tell(const ModelChange& change) const {
+  try {
+    if (options_.changed) options_.changed(change);
+  } catch (const std::exception& error) {
+    log_error("model '" + change.name + "': a worker that takes this one's place will not know of it: " + error.what());
+  }
+}
+
+void Repository::follow(const ModelChange& change, std::function<void()> done) {
+  loader_->add(change.name, [this, change, answer = std::make_shared<Answer>([done = std::move(done)](const Status&) { done(); })] {
+    if (change.loaded) load_now(change.name, change.config);
+    else unload_now(change.name);
+    answer->give({});
+  });
 }
 
 // In a thread of the loader.

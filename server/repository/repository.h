@@ -19,6 +19,10 @@ struct RepositoryOptions {
   std::chrono::milliseconds poll_interval{15'000};
   int threads = 1;
   std::string config_name;
+  // What clients had loaded and unloaded before this process began.
+  std::vector<ModelChange> before;
+  // Called for each of their loads and unloads that is done, before they hear of it, in several threads. Null: nobody wants to know.
+  std::function<void(const ModelChange&)> changed;
 };
 
 // A new version is loaded and warmed up before it takes the old one's place. One that fails changes nothing for requests.
@@ -33,12 +37,15 @@ class Repository final : public ModelControl {
   std::vector<IndexRow> index(bool ready_only) override;
   void load(const std::string& name, const std::string& config, std::function<void(Status)> done) override;
   void unload(const std::string& name, std::function<void(Status)> done) override;
+  void follow(const ModelChange& change, std::function<void()> done) override;
 
  private:
   Status load_now(const std::string& name, const std::string& config);
   void unload_now(const std::string& name);
   void poll();
   Status allowed(const std::string& name) const;
+  std::map<std::string, std::string> at_start() const;   // configurations by name; empty: the file's
+  void tell(const ModelChange& change) const;
 
   Models& models_;
   const ModelDefaults defaults_;

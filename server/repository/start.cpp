@@ -58,13 +58,16 @@ RepositoryOptions repository_options(const cli::RepositoryFlags& flags) {
 
 }  // namespace
 
-std::vector<StartRow> load_models(Models& models, const cli::ServeOptions& options, const std::string& path) {
+std::vector<StartRow> load_models(Models& models, const cli::ServeOptions& options, const std::string& path,
+                                  std::vector<ModelChange> before, std::function<void(const ModelChange&)> changed) {
   const ModelDefaults defaults = model_defaults(options);
   models.set_strict(options.repository.strict);
   std::vector<StartRow> rows;
   if (!path.empty()) rows.push_back(load_file(models, defaults, options.model.name.empty() ? name_of(path) : options.model.name, path));
   if (options.repository.folders.empty()) return rows;
-  const auto repository = std::make_shared<Repository>(models, defaults, repository_options(options.repository));
+  RepositoryOptions of_repository = repository_options(options.repository);
+  of_repository.before = std::move(before), of_repository.changed = std::move(changed);
+  const auto repository = std::make_shared<Repository>(models, defaults, std::move(of_repository));
   models.set_control(repository);
   for (StartRow& row : repository->start()) rows.push_back(std::move(row));
   repository->watch();

@@ -1,4 +1,5 @@
 // GET /v2, /v2/models/NAME and its configuration, as Triton's clients read them.
+#include "observe/page_files.h"
 #include "protocol/config_json.h"
 #include "protocol/json_text.h"
 #include "protocol/tensor_metadata.h"
@@ -35,6 +36,8 @@ HttpResponse model_metadata(const Models& models, const Model& model) {
                        ",\"platform\":" + json_string(platform_of(model)) + ",\"inputs\":" + tensors(model, true) +
                        ",\"outputs\":" + tensors(model, false) + "}");
 }
+
+HttpResponse openapi() { return json_response(std::string(openapi_document())); }
 
 HttpResponse model_config(const Model& model) { return json_response(config_json(model.config())); }
 

@@ -1,5 +1,6 @@
 // Metrics on request: Triton's summaries, and the names of text-embeddings-inference.
 #include <cmath>
+#include <tuple>
 
 #include "observe/metrics_options.h"
 #include "observe/prometheus_text.h"
@@ -53,6 +54,31 @@ DurationHistogram batch_sizes(const QueueStatistics& statistics) {
   return sizes;
 }
 
+// Of models that take text.
+void add_text_metrics(PrometheusText& text, const std::vector<SampledModel>& models) {
+  std::vector<std::pair<std::string, TextCounts::Counts>> counts;
+  for (const SampledModel& model : models)
+    if (model.model && model.model->encoder()) counts.emplace_back(model.labels, model.model->texts()->get());
+  using Counts = TextCounts::Counts;
+  constexpr std::tuple<const char*, const char*, std::uint64_t Counts::*> kCounters[] = {
+      {"te_embed_count", "Texts to be vectors", &Counts::embed},
+      {"te_embed_success", "Texts that became vectors", &Counts::embed_success},
+      {"te_predict_count", "Texts to be scored", &Counts::predict},
+      {"te_predict_success", "Texts that were scored", &Counts::predict_success}};
+  for (const auto& [name, help, member] : kCounters) {
+    text.family(name, "counter", help);
+    for (const auto& [labels, one] : counts) text.sample(name, labels, one.*member);
+  }
+  constexpr std::tuple<const char*, const char*, TextCounts::Histogram Counts::*, std::uint64_t, double> kHistograms[] = {
+      {"te_request_input_length", "Tokens of texts", &Counts::lengths, 1000, 1},
+      {"te_batch_next_tokens", "Tokens of batches", &Counts::batches, 1000, 1},
+      {"te_request_tokenization_duration", "Seconds that texts of a request were tokenized", &Counts::tokenization, 1, kSeconds}};
+  for (const auto& [name, help, member, to_sum, unit] : kHistograms) {
+    text.family(name, "histogram", help);
+    for (const auto& [labels, one] : counts) text.histogram(name, labels, (one.*member).counts, (one.*member).sum * to_sum, unit);
+  }
+}
+
 }  // namespace
 
 void add_summaries(PrometheusText& text, const std::vector<SampledModel>& models) {
@@ -95,6 +121,7 @@ void add_tei_metrics(PrometheusText& text, const std::vector<SampledModel>& mode
     text.histogram("te_batch_next_size", model.labels, batch_sizes(model.statistics), model.statistics.inferences * 1000);
   text.family("te_queue_size", "gauge", "Requests that wait");
   for (const SampledModel& model : models) text.sample("te_queue_size", model.labels, model.statistics.waiting);
+  add_text_metrics(text, models);
 }
 
 }  // namespace tenfold::server

@@ -42,12 +42,20 @@ void index(const std::shared_ptr<Models>& models, const std::shared_ptr<HttpExch
   exchange->respond(json_response(index_json(model_index(*models, ready))));
 }
 
+std::optional<object> parameters_of(const object& body) {
+  element member;
+  object parameters;
+  if (body["parameters"].get(member) != simdjson::SUCCESS) return std::nullopt;
+  if (member.get(parameters) != simdjson::SUCCESS) refuse("Unable to parse 'parameters': expected an object");
+  return parameters;
+}
+
 // What the parameters have for a load: the configuration in place of the file.
 std::string config_of(const object& body) {
-  object parameters;
   std::string config;
-  if (body["parameters"].get(parameters) != simdjson::SUCCESS) return config;
-  for (const auto& [key, value] : parameters) {
+  const std::optional<object> parameters = parameters_of(body);
+  if (!parameters) return config;
+  for (const auto& [key, value] : *parameters) {
     std::string_view text;
     if (key.starts_with("file:"))
       refuse("Load parameter '" + std::string(key.substr(0, 80)) +
@@ -60,9 +68,9 @@ std::string config_of(const object& body) {
 }
 
 void check_unload(const object& body) {
-  object parameters;
-  if (body["parameters"].get(parameters) != simdjson::SUCCESS) return;
-  for (const auto& [key, value] : parameters) {
+  const std::optional<object> parameters = parameters_of(body);
+  if (!parameters) return;
+  for (const auto& [key, value] : *parameters) {
     bool dependents = false;  // there are no ensembles, so no model depends on another one
     if (key != "unload_dependents")
       refuse("Unload parameter '" + std::string(key.substr(0, 80)) + "' is not known: there is 'unload_dependents'");

@@ -20,6 +20,7 @@ bool fits(const std::vector<std::string>& pattern, const std::vector<std::string
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == "**") return true;         // and what lies below
     if (i >= parts.size()) return false;
+    if (pattern[i].starts_with('{') && parts[i].empty()) return false;
     if (pattern[i].starts_with('{')) request.path[pattern[i].substr(1, pattern[i].size() - 2)] = parts[i];
     else if (pattern[i] != parts[i]) return false;
   }
@@ -74,6 +75,16 @@ void RouteFamily::get(std::string_view pattern, std::function<HttpResponse(const
 
 void RouteFamily::refuse(std::string_view pattern, const std::string& message) {
   add("*", std::string(pattern) + "/**", [message](const RoutedRequest&) { throw RequestError(Code::unsupported, message); });
+}
+
+std::vector<std::string> Router::shown() const {
+  std::vector<std::string> shown;
+  for (const Route& route : routes_) {
+    shown.push_back(route.method + " ");
+    for (const std::string& part : route.pattern) shown.back() += "/" + part;
+    if (route.pattern.empty()) shown.back() += "/";
+  }
+  return shown;
 }
 
 HttpHandler Router::handler() {

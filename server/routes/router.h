@@ -59,6 +59,7 @@ class Router {
   RouteFamily family(ErrorResponse error) { return {routes_, error}; }
   // What answers a request for which there is no memory: as its route's family words Code::unavailable. Before handler().
   std::function<HttpResponse(const HttpRequest& head, const std::string& why)> overloaded() const;
+  std::vector<std::string> shown() const;        // "GET /v2/models/{model}": each route, before handler()
   HttpHandler handler();                         // takes the routes
 
  private:

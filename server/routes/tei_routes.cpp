@@ -9,19 +9,15 @@
 namespace tenfold::server {
 namespace {
 
+// Where TEI has a status of its own.
 int status_of(TextFault fault) {
   switch (fault) {
-    case TextFault::syntax:
-    case TextFault::empty: return 400;
-    case TextFault::field:
-    case TextFault::tokenizer: return 422;
+    case TextFault::field: return 422;
     case TextFault::too_many: return 413;
     case TextFault::wrong_model:
     case TextFault::backend: return 424;
-    case TextFault::unknown_model: return 404;
-    case TextFault::unsupported: return 501;
-    case TextFault::overloaded: return 429;
-    default: return 503;
+    case TextFault::cancelled: return 503;
+    default: return http_status(fault);
   }
 }
 

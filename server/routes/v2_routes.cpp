@@ -15,6 +15,7 @@ HttpResponse health(bool ok, const char* what, const std::string& model = "") {
 
 void add_server_routes(RouteFamily& v2, const std::shared_ptr<Models>& models) {
   v2.get("/v2", [](const RoutedRequest&) { return server_metadata(); });
+  v2.get("/openapi.json", [](const RoutedRequest&) { return openapi(); });
   v2.get("/v2/models/stats", [models](const RoutedRequest&) { return model_statistics(models->all()); });
 }
 

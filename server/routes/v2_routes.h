@@ -19,6 +19,7 @@ void add_ui_routes(RouteFamily& family, const std::shared_ptr<Models>& models);
 
 // A file each. They may throw RequestError.
 HttpResponse server_metadata();
+HttpResponse openapi();
 HttpResponse model_metadata(const Models& models, const Model& model);
 HttpResponse model_config(const Model& model);
 HttpResponse model_statistics(const std::vector<std::shared_ptr<Model>>& models);

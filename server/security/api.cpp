@@ -51,11 +51,11 @@ std::string api_names() {
 Api api_of_path(std::span<const std::string> parts) {
   if (parts.empty()) return Api::inference;
   if (parts[0] == "v2") return api_of_v2(parts.subspan(1));
-  if (parts.size() > 1) return Api::inference;
+  if (parts.size() > 1) return parts[0] == "model" && parts[1] == "status" ? Api::metadata : Api::inference;
   if (parts[0] == "metrics") return Api::metrics;
-  if (parts[0] == "health" || parts[0] == "ready") return Api::health;
+  if (parts[0] == "health" || parts[0] == "ready" || parts[0] == "ping") return Api::health;
   if (parts[0] == "ui") return Api::statistics;
-  return parts[0] == "info" ? Api::metadata : Api::inference;
+  return parts[0] == "info" || parts[0] == "openapi.json" ? Api::metadata : Api::inference;
 }
 
 Api api_of_method(std::string_view path) {

@@ -17,6 +17,10 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+bool is_key(std::string_view text) {
+  return text.size() <= kLongestKey && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+}
+
 bool is_bearer(std::string_view scheme) {
   static constexpr std::string_view kScheme = "bearer ";
   return scheme.size() == kScheme.size() &&
@@ -35,9 +39,12 @@ bool same_secret(std::string_view given, std::string_view secret) {
   return different == 0;
 }
 
-ApiKeys::ApiKeys(std::string path) : path_(std::move(path)), keys_(read()) {}
+ApiKeys::ApiKeys(std::string path, const std::string& key) : path_(std::move(path)), key_(key), keys_(read()) {}
 
 std::shared_ptr<const std::vector<std::string>> ApiKeys::read() const {
+  if (!key_.empty() && !is_key(key_))
+    throw Error(ErrorKind::invalid_argument, "--api-key: printable ASCII without spaces is expected, 4096 characters at most");
+  if (path_.empty()) return std::make_shared<std::vector<std::string>>(1, key_);
   std::ifstream file(path_);
   if (!file) throw Error(ErrorKind::io, "--api-key-file: cannot read '" + path_ + "': a text file with one key on each line is expected");
   auto keys = std::make_shared<std::vector<std::string>>();
@@ -46,14 +53,14 @@ std::shared_ptr<const std::vector<std::string>> ApiKeys::read() const {
     ++number;
     const std::string_view key = trimmed(line);
     if (key.empty() || key.starts_with('#')) continue;
-    const bool printable = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 127; });
-    if (!printable || key.size() > kLongestKey || keys->size() >= kMaxKeys)
+    if (!is_key(key) || keys->size() >= kMaxKeys)
       throw Error(ErrorKind::io, "--api-key-file: line " + std::to_string(number) + " of '" + path_ +
                                      "' is no key: printable ASCII without spaces is expected, 4096 characters at most");
     keys->emplace_back(key);
   }
   // An empty file would let nobody in, which is seldom what was meant: a deployment with a secret that was not mounted.
   if (keys->empty()) throw Error(ErrorKind::io, "--api-key-file: '" + path_ + "' has no keys: one on each line is expected");
+  if (!key_.empty()) keys->push_back(key_);
   return keys;
 }
 

@@ -15,7 +15,8 @@ bool same_secret(std::string_view given, std::string_view secret);
 // Thread safe. Keys are in no message.
 class ApiKeys {
  public:
-  explicit ApiKeys(std::string path);            // reads the file. Throws Error
+  // Reads the file, if there is one; `key` is one more, if it is not empty. Throws Error
+  explicit ApiKeys(std::string path, const std::string& key = "");
   // Reads it again. Throws Error: then all stays as it was.
   void reload();
   // `authorization`: the header's value, "Bearer KEY".
@@ -23,7 +24,7 @@ class ApiKeys {
 
  private:
   std::shared_ptr<const std::vector<std::string>> read() const;
-  const std::string path_;
+  const std::string path_, key_;
   mutable std::mutex mutex_;
   std::shared_ptr<const std::vector<std::string>> keys_;
 };

@@ -20,7 +20,8 @@ HttpResponse denied(const Denial& denial) {
 
 Security::Security(const SecurityOptions& options)
     : http_("http-restricted-api", options.http_restricted), grpc_("grpc-restricted-protocol", options.grpc_restricted) {
-  if (!options.api_key_file.empty()) keys_ = std::make_unique<ApiKeys>(options.api_key_file);
+  if (!options.api_key_file.empty() || !options.api_key.empty())
+    keys_ = std::make_unique<ApiKeys>(options.api_key_file, options.api_key);
   if (options.http_tls) http_tls_ = Tls::open(*options.http_tls, "http/1.1");
   if (options.grpc_tls) grpc_tls_ = Tls::open(*options.grpc_tls, "h2");
 }

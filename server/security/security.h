@@ -16,7 +16,7 @@
 namespace tenfold::server {
 
 struct SecurityOptions {
-  std::string api_key_file;                      // empty: none
+  std::string api_key_file, api_key;             // empty: none
   std::vector<std::string> http_restricted, grpc_restricted;
   std::optional<TlsFiles> http_tls, grpc_tls;
 };

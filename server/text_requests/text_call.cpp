@@ -9,7 +9,8 @@ namespace {
 class ListCall final : public TextCall, public std::enable_shared_from_this<ListCall> {
  public:
   ListCall(const std::shared_ptr<Model>& model, std::size_t texts, std::function<void(TextAnswer)> answered)
-      : model_(model), left_(texts), errors_(texts), queued_(texts), computed_(texts), answered_(std::move(answered)) {
+      : model_(model), counts_(model->texts()), left_(texts), errors_(texts), queued_(texts), computed_(texts),
+        answered_(std::move(answered)) {
     answer_.results.resize(texts);
   }
   void start(const std::shared_ptr<Model>& model, TextOutput output, const std::string& prompt, std::vector<TokenizedText> texts);
@@ -21,6 +22,9 @@ class ListCall final : public TextCall, public std::enable_shared_from_this<List
  private:
   void answer() noexcept;
   std::weak_ptr<Model> model_;                   // whose queue may end a request: it would wait for itself
+  const std::shared_ptr<TextCounts> counts_;
+  bool scores_ = false;
+  std::vector<std::int64_t> lengths_;            // tokens, by text
   std::vector<std::shared_ptr<ServedRequest>> requests_;
   std::atomic<std::size_t> left_;
   const CancelToken gone_ = CancelToken::create();
@@ -56,8 +60,11 @@ class OneText final : public ServedRequest {
 };
 
 void ListCall::start(const std::shared_ptr<Model>& model, TextOutput output, const std::string& prompt, std::vector<TokenizedText> texts) {
+  scores_ = output == TextOutput::raw_scores;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    answer_.tokens += static_cast<std::int64_t>(texts[i].ids.size());
+    lengths_.push_back(static_cast<std::int64_t>(texts[i].ids.size()));
+    answer_.tokens += lengths_.back();
+    counts_->asked(scores_, lengths_.back());
     TextWork work{output, {}, prompt};
     work.texts.push_back(std::move(texts[i]));
     requests_.push_back(std::make_shared<OneText>(shared_from_this(), i, std::move(work)));
@@ -74,6 +81,8 @@ void ListCall::cancel() noexcept {
 
 void ListCall::finish(std::size_t text, const RequestOutcome& outcome, std::chrono::steady_clock::time_point arrival) noexcept {
   if (outcome.error) errors_[text] = as_text_error(outcome);
+  if (!outcome.error) counts_->succeeded(scores_);
+  if (outcome.run) counts_->ran(outcome.run->start, outcome.run->rows, lengths_[text]);
   if (outcome.run) queued_[text] = outcome.run->start - arrival, computed_[text] = outcome.run->compute_end - outcome.run->compute_start;
   if (--left_ == 0) answer();
 }

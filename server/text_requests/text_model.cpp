@@ -7,6 +7,19 @@
 namespace tenfold::server {
 namespace {
 
+// Tells the model's counts how long it lived.
+class Timed {
+ public:
+  explicit Timed(const Model& model) : counts_(*model.texts()) {}
+  ~Timed() { counts_.tokenized(std::chrono::steady_clock::now() - start_); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  TextCounts& counts_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 std::string quoted(const std::vector<std::shared_ptr<Model>>& models) {
   std::string out;
   for (const auto& model : models) out += (out.empty() ? "'" : ", '") + model->name() + "'";
@@ -91,6 +104,7 @@ void need_scores(const Model& model) {
 }
 
 std::vector<TokenizedText> tokenize(const Model& model, const TextInputs& inputs, const TextRules& rules, const char* field) {
+  const Timed timed(model);
   std::vector<TokenizedText> all;
   all.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -107,6 +121,7 @@ std::vector<TokenizedText> tokenize(const Model& model, const TextInputs& inputs
 }
 
 std::vector<TokenizedText> tokenize(const Model& model, const std::vector<TextOrPair>& inputs, const TextRules& rules, const char* field) {
+  const Timed timed(model);
   const Encoder& encoder = model.encoder()->encoder();
   std::vector<TokenizedText> all;
   all.reserve(inputs.size());

@@ -187,7 +187,7 @@ BROKEN = [
     ('tenfold-server.service', 'CapabilityBoundingSet=\n', '', unit_exposure),
     ('tenfold-server.service', '--plan-cache-dir', '--plan-cash-dir', argv_of_unit),
     ('server.conf', 'model-repository=', 'model-repositories=', argv_of_configuration),
-    ('tenfold-server.postrm', 'then\n  systemctl', 'then\n  cd $1; systemctl', shell_lines),
+    ('tenfold-server.postrm', 'then\n  systemctl', 'then\n  fi; systemctl', shell_lines),
 ]
 
 

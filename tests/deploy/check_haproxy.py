@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from broken import DEPLOY, LEFT_OUT
+from broken import DEPLOY, LEFT_OUT, broken
 from load import GrpcClient, HttpClient, Load
 from servers import Server, ask, program, save_model, wait_until
 
@@ -135,8 +135,6 @@ def run(kind, server, retry):
             on = set(farm.failed_on())
             if not retry and not on <= {"a", "b"}:
                 wrong.append(f"{protocol}: requests failed on {on}, and only a was killed and b hung")
-            if wrong:
-                shutil.copy(farm.log.name, f"/tmp/haproxy-{protocol}-{'retry' if retry else 'plain'}.log")
         finally:
             farm.close()
     print(f"{protocol}, {'one retry' if retry else 'no retry'}: {'; '.join(said)}", flush=True)
@@ -150,6 +148,17 @@ def farm_answers(farm):
         return False
 
 
+def syntax():
+    """That HAProxy reads the file as it stands, and refuses broken copies."""
+    if subprocess.run(["haproxy", "-c", "-f", DEPLOY / "haproxy/haproxy.cfg"], capture_output=True).returncode != 0:
+        yield "haproxy.cfg is refused"
+    for old, new in (("retry-on conn", "retryon conn"), ("check-proto h1", "check-proto h9"),
+                     ("default_backend tenfold-grpc", "default_backend g")):
+        with broken("haproxy/haproxy.cfg", old, new) as deploy:
+            if subprocess.run(["haproxy", "-c", "-f", deploy / "haproxy/haproxy.cfg"], capture_output=True).returncode == 0:
+                yield f"haproxy.cfg with {new!r} passes"
+
+
 def main():
     if not shutil.which("haproxy"):
         print("haproxy is not installed: apt-get install haproxy")
@@ -159,7 +168,8 @@ def main():
         print(f"there is no tenfold-server in {sys.argv[1]}")
         return LEFT_OUT
     kinds = [kind for kind in (HttpClient, GrpcClient) if len(sys.argv) < 3 or kind.__name__.lower().startswith(sys.argv[2])]
-    wrong = [line for kind in kinds for retry in (True, False) for line in run(kind, server, retry)]
+    wrong = list(syntax())
+    wrong += [line for kind in kinds for retry in (True, False) for line in run(kind, server, retry)]
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -63,8 +63,9 @@ class Load:
     """Of so many clients, each on a connection of its own, until stop()."""
 
     def __init__(self, kind, port, clients=6):
-        self.answers, self.right, self.stopping = [], kind(port).ask()[1], False
-        assert self.right, "no answer before the load"
+        fault, self.right = kind(port).ask()
+        self.answers, self.stopping = [], False
+        assert self.right, f"no answer before the load: {fault}"
         self.threads = [threading.Thread(target=self._work, args=(kind(port),)) for _ in range(clients)]
         for thread in self.threads:
             thread.start()

@@ -9,7 +9,7 @@ WORDS = {"by", "without", "on", "ignoring", "group_left", "group_right", "and", 
 # What Prometheus adds to a series, by prometheus.yml and prometheus-kubernetes.yml.
 SCRAPED = {"job", "instance", "namespace", "pod"}
 GROUPS = re.compile(r"\b(?:by|without|on|ignoring)\s*\(([^)]*)\)")
-SELECTOR = re.compile(r"(?<![\w:$])([a-zA-Z_:][\w:]*)(\{[^}]*\})?(?![\w:(])")
+SELECTOR = re.compile(r"(?<![\w:$])([a-zA-Z_:][\w:]*)(\{[^}]*\})?(?![\w:]|\s*\()")
 
 
 def of(deploy):

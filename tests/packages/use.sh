@@ -5,6 +5,21 @@ fail() { echo "FAILED: $1"; exit 1; }
 files() { find / -xdev \( -path /proc -o -path /dev -o -path /sys -o -path /tmp -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/dpkg \
   -o -path /var/log -o -path /run -o -path /root \) -prune -o -print | sort; }
 apt-get update -qq
+echo "the server alone, beside a minimal Debian"
+bare=$(dpkg-query -W -f '${Package}\n')
+occupied() { du -sxk --exclude=./{var/cache,var/lib/apt,var/log,tmp,proc,sys,dev} . | cut -f1; }
+minimal=$(cd / && occupied)
+server=$(ls /tmp/packages/{libtenfold0,libtenfold-builder0,libtenfold-text0,tenfold,tenfold-server}_*.deb)
+# shellcheck disable=SC2086
+apt-get install -y -qq --no-install-recommends $server >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; fail "apt install tenfold-server"; }
+came=$(dpkg-query -W -f '${Package}\n' | grep -vxF "$bare" | tr '\n' ' ')
+taken=$((($(cd / && occupied) - minimal) * 1024 / 1000000))
+echo "it takes $taken MB with what it needs: $came"
+[ "$taken" -le 60 ] || fail "the server takes more than 60 MB"
+tenfold-server --help >/dev/null || fail "a server that has nothing but what it needs"
+# shellcheck disable=SC2086
+apt-get purge -y -qq $came >/dev/null 2>&1
+
 apt-get install -y -qq --no-install-recommends python3 python3-numpy >/dev/null   # what others bring is not ours to remove
 before=$(dpkg-query -W -f '${Package}\n')
 files >/tmp/files-before
@@ -22,6 +37,19 @@ trtexec --onnx=relu.onnx --saveEngine=model.engine --fp16 --workspace=1024 --ite
   { cat trtexec.log; fail trtexec; }
 tenfold exec --onnx=relu.onnx --device=cuda:0 >gpu.log 2>&1 && fail "a GPU was found"
 grep -qi 'cuda\|gpu' gpu.log || { cat gpu.log; fail "what is said without a GPU"; }
+
+# Never over a program of that name, which packages do not remove either.
+rm /usr/bin/trtexec && echo another >/usr/bin/trtexec
+/var/lib/dpkg/info/tenfold.postinst configure 0.1.0 && /var/lib/dpkg/info/tenfold.prerm remove
+[ "$(cat /usr/bin/trtexec)" = another ] || fail "another trtexec was replaced"
+rm /usr/bin/trtexec && /var/lib/dpkg/info/tenfold.postinst configure 0.1.0
+
+echo "bills of materials"
+for deb in /tmp/packages/*.deb; do
+  name=$(dpkg-deb -f "$deb" Package)
+  python3 sbom_check.py "/usr/share/doc/$name/sbom.cdx.json" >sbom.log || { cat sbom.log; fail "the bill of materials of $name"; }
+  [ -s "/usr/share/doc/$name/copyright" ] || fail "the licenses of $name"
+done
 
 echo "Python"
 python3 -c "import tenfold, numpy as np

@@ -11,8 +11,13 @@ EACH = 10   # seconds between two looks
 
 
 def look(server):
-    count = lambda what: sum(len(os.listdir(f'/proc/{pid}/{what}')) for pid in serve_common.processes(server.pid))
-    return serve_common.resident_mb(server.pid), count('fd'), count('task')
+    there = serve_common.processes(server.pid)
+    try:
+        count = lambda what: sum(len(os.listdir(f'/proc/{pid}/{what}')) for pid in there)
+        return serve_common.resident_mb(server.pid), count('fd'), count('task')
+    except FileNotFoundError:
+        now = serve_common.processes(server.pid)
+        raise AssertionError(f'of the processes {sorted(there)} now {sorted(now)} are there: {server.log.read_text()[-1000:]}') from None
 
 
 def check(context):
@@ -42,4 +47,5 @@ def check(context):
             f'{rest[1]} before, {after[1]} after; threads {rest[2]} and {after[2]}')
     require(last <= second + max(0.02 * second, 2), said)
     require(after[1] <= rest[1] + 2 and after[2] <= rest[2], said)
+    require(sent >= 0.9 * total, f'{said}: the machine was too busy to send {total}')
     return said

@@ -57,7 +57,7 @@ struct TlsFlags {
 };
 
 struct SecurityFlags {
-  std::string api_key_file;
+  std::string api_key_file, api_key;             // the second: one more, of --api-key
   std::vector<std::string> http_restricted, grpc_restricted;
   TlsFlags http, grpc;
 };
@@ -82,6 +82,10 @@ struct ObserveFlags {
   std::vector<Setting> trace, metrics;
 };
 
+struct PatternFlags {
+  std::vector<std::string> engines;              // plans and models, the best first
+};
+
 struct ProcessFlags {
   bool no_supervisor = false;
   std::string probe;                             // "ready", "live": asks the server, and ends
@@ -102,6 +106,7 @@ struct ServeOptions {
   MemoryFlags memory;
   ShutdownFlags shutdown;
   ObserveFlags observe;
+  PatternFlags pattern;
   ProcessFlags process;
 };
 

@@ -27,4 +27,11 @@ void add_bool(Flags& flags, const std::string& name, bool& target, const std::st
              }});
 }
 
+void add_listener(Flags& flags, const std::string& name, const std::string& what, const Listener& target, const std::string& address_help,
+                  const std::string& port_help) {
+  add_bool(flags, "allow-" + name, target.enabled, "whether the port of " + what + " is opened (true)");
+  flags.add_text(name + "-address", target.address, "ADDRESS", address_help);
+  add_number(flags, name + "-port", target.port, 0, kMaxPort, port_help);
+}
+
 }  // namespace tenfold::cli

@@ -13,6 +13,14 @@ void add_number(Flags& flags, const std::string& name, int& target, int min, int
 void add_choice(Flags& flags, const std::string& name, std::string& target, const std::vector<std::string>& choices,
                 const std::string& help);
 void add_bool(Flags& flags, const std::string& name, bool& target, const std::string& help);
+// --allow-NAME, --NAME-address and --NAME-port of a port that listens; `what` is what people call it.
+struct Listener {
+  bool& enabled;
+  std::string& address;
+  int& port;
+};
+void add_listener(Flags& flags, const std::string& name, const std::string& what, const Listener& target, const std::string& address_help,
+                  const std::string& port_help);
 
 void add_model_rows(Flags& flags, ModelFlags& options);
 void add_repository_rows(Flags& flags, RepositoryFlags& options);
@@ -26,6 +34,7 @@ void add_security_rows(Flags& flags, SecurityFlags& options);
 void add_memory_rows(Flags& flags, MemoryFlags& options);
 void add_shutdown_rows(Flags& flags, ShutdownFlags& options);
 void add_observe_rows(Flags& flags, ObserveFlags& options);
+void add_pattern_rows(Flags& flags, PatternFlags& options);
 void add_process_rows(Flags& flags, ProcessFlags& options);
 void add_triton_rows(Flags& flags, ServeOptions& options);   // those that change nothing here
 void add_refused_rows(Flags& flags);

@@ -1,4 +1,5 @@
 // Flags and variables of Text Embeddings Inference (TEI): with --model-id or MODEL_ID, the server starts as it does.
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 
@@ -20,6 +21,12 @@ void add_renamed(Flags& flags, ServeOptions& options) {
              [&options](const std::string& text) { options.model.max_batch = parse_int("max-batch-requests", text, 1, 1 << 20); }});
   flags.add({"payload-limit", "BYTES", "+as --http-max-input-size (2000000)",
              [&options](const std::string& text) { options.http.body_bytes = parse_int("payload-limit", text, 1); }});
+  flags.add({"api-key", "KEY",
+             "+a key beside those of --api-key-file; all users of this machine see command lines, so give it by API_KEY or in a file",
+             [&options](const std::string& text) {
+               if (text.empty()) throw UsageError("--api-key is empty: leave it out where no key is needed");
+               options.security.api_key = text;
+             }});
   add_number(flags, "prometheus-port", options.http.metrics_port, 0, kMaxPort, "+as --metrics-port (9000)");
 }
 
@@ -34,11 +41,18 @@ void refuse_others(Flags& flags) {
 
 constexpr const char* kVariables[] = {"model-id", "port", "hostname", "served-model-name", "dtype", "max-concurrent-requests",
                                       "max-batch-tokens", "max-batch-requests", "max-client-batch-size", "auto-truncate", "payload-limit",
-                                      "default-prompt", "default-prompt-name", "tokenization-workers", "prometheus-port"};
+                                      "default-prompt", "default-prompt-name", "tokenization-workers", "prometheus-port", "api-key"};
 
 std::string variable_of(std::string flag) {
   for (char& c : flag) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return flag;
+}
+
+// Whether the next word of a command line is its value: one of TEI's flags without '='.
+bool takes_value(const std::string& word) {
+  if (word == "-p") return true;
+  if (word == "--auto-truncate") return false;   // it may be a switch
+  return std::any_of(std::begin(kVariables), std::end(kVariables), [&](const char* flag) { return word == "--" + std::string(flag); });
 }
 
 }  // namespace
@@ -56,7 +70,7 @@ std::vector<std::string> with_tei_variables(const std::vector<std::string>& argu
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& one = arguments[i];
     tei = tei || one == "--model-id" || one.starts_with("--model-id=");
-    names_model = names_model || !one.starts_with("-");
+    names_model = names_model || !(one.starts_with("-") || (i > 0 && takes_value(arguments[i - 1])));
     const bool next_is_bool = i + 1 < arguments.size() && (arguments[i + 1] == "true" || arguments[i + 1] == "false");
     if (one == "--auto-truncate" && !next_is_bool) given.push_back("--auto-truncate=true");   // TEI has it as a switch, too
     else given.push_back(one == "-p" ? "--port" : one);

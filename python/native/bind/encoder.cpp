@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include "native/arrays/arrays.h"
@@ -77,7 +79,7 @@ struct PyEncoder {
 
   PyEncoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_tokens, int dimensions, bool normalize,
             std::int64_t batch_tokens, const std::vector<std::string>& devices, const std::string& strategy, const std::string& precision,
-            const std::vector<std::string>& calibration_texts, double min_cosine, std::optional<bool> packed) {
+            const std::vector<std::string>& calibration_texts, double min_cosine, std::optional<bool> packed, nb::handle weights) {
     EncoderOptions options;
     nb::dict build_options;   // all but what is the encoder's own
     for (auto [key, value] : keywords)
@@ -88,6 +90,7 @@ struct PyEncoder {
     read_options(build_options, options.build, callbacks, "an encoder");
     options.devices = devices, options.calibration_texts = calibration_texts, options.min_cosine = min_cosine;
     options.packed = packed;
+    options.cache->load = loader_of(weights);
     callbacks->run([&] {
       options.strategy = parse_device_strategy(strategy);
       if (!precision.empty()) options.precision = parse_encoder_precision(precision);
@@ -118,13 +121,22 @@ struct PyEncoder {
     callbacks->run([&] { work(); });
   }
 
-  nb::object encode(const nb::list& list, const std::string& prompt, nb::handle progress) {
+  // `failed`: None, or a dict, which gets the messages of texts that have no vector, by their places.
+  nb::object encode(const nb::list& list, const std::string& prompt, nb::handle progress, nb::handle failed) {
     const std::vector<std::string_view> texts = texts_of(list);
     float* to = nullptr;
     const auto width = static_cast<std::size_t>(encoder->info().width);
     nb::object array = new_array(texts.size(), width, to);
-    const EncodeCall how = call(prompt, progress);
+    EncodeCall how = call(prompt, progress);
+    std::mutex mutex;
+    std::map<std::size_t, std::string> faults;
+    if (!failed.is_none())
+      how.failed = [&](std::size_t text, const Error& error) {
+        const std::lock_guard lock(mutex);
+        faults.emplace(text, error.what());
+      };
     run([&] { encoder->encode_into(texts, {to, texts.size() * width}, how); });
+    for (const auto& [text, message] : faults) nb::cast<nb::dict>(failed)[nb::int_(text)] = message;
     return array;
   }
   nb::list encode_tokens(const nb::list& list, const std::string& prompt, nb::handle progress) {
@@ -195,11 +207,12 @@ void bind_encoder(nb::module_& m) {
       .def_ro("padding_id", &EncoderInfo::padding_id);
   nb::class_<PyEncoder>(m, "Encoder", "An encoder from a folder.")
       .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, bool, std::int64_t, const std::vector<std::string>&,
-                    const std::string&, const std::string&, const std::vector<std::string>&, double, std::optional<bool>>(),
+                    const std::string&, const std::string&, const std::vector<std::string>&, double, std::optional<bool>, nb::handle>(),
            nb::arg("folder"), nb::arg("options"), nb::arg("cache").none() = nb::none(), nb::arg("max_tokens") = 0,
            nb::arg("dimensions") = 0, nb::arg("normalize") = false, nb::arg("batch_tokens") = 0,
            nb::arg("devices") = std::vector<std::string>(), nb::arg("strategy") = "auto", nb::arg("precision") = "",
-           nb::arg("calibration_texts") = std::vector<std::string>(), nb::arg("min_cosine") = 0.99, nb::arg("packed") = nb::none())
+           nb::arg("calibration_texts") = std::vector<std::string>(), nb::arg("min_cosine") = 0.99, nb::arg("packed") = nb::none(),
+           nb::arg("weights") = "automatic")
       .def_prop_ro("info", [](const PyEncoder& e) { return e.encoder->info(); })
       .def_prop_ro(
           "counts",
@@ -212,7 +225,7 @@ void bind_encoder(nb::module_& m) {
           "Texts, tokens, truncated texts and runs so far.")
       .def_prop_ro("devices", &PyEncoder::devices, "What each device has done, in which precision, and why it is lost, if it is.")
       .def("encode", &PyEncoder::encode, nb::arg("texts"), nb::arg("prompt") = "", nb::arg("progress").none() = nb::none(),
-           "f32[texts, width].")
+           nb::arg("failed").none() = nb::none(), "f32[texts, width].")
       .def("encode_tokens", &PyEncoder::encode_tokens, nb::arg("texts"), nb::arg("prompt") = "", nb::arg("progress").none() = nb::none(),
            "An array f32[tokens, token_width] for each text.")
       .def("score", &PyEncoder::score, nb::arg("firsts"), nb::arg("seconds"), nb::arg("function") = "by_folder",

@@ -48,13 +48,15 @@ void bind_plan_cache(nb::module_& m) {
   nb::class_<PlanCache>(m, "PlanCache", "A folder of plans; processes share it.")
       .def(
           "__init__",
-          [](PlanCache* self, nb::handle folder, std::int64_t max_bytes) {
+          [](PlanCache* self, nb::handle folder, std::int64_t max_bytes, nb::handle weights) {
             PlanCacheOptions options{.folder = folder.is_none() ? "" : text_of(folder)};
             if (max_bytes != 0) options.max_bytes = max_bytes;
+            options.load = loader_of(weights);
             new (self) PlanCache(std::move(options));
           },
-          nb::arg("folder") = nb::none(), nb::arg("max_bytes") = 0,
-          nb::sig("def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = 0) -> None"))
+          nb::arg("folder") = nb::none(), nb::arg("max_bytes") = 0, nb::arg("weights") = "automatic",
+          nb::sig("def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = 0, "
+                  "weights: str = 'automatic') -> None"))
       .def_prop_ro("folder", &PlanCache::folder)
       .def("clear", &PlanCache::clear, "Removes all plans; how many.")
       .def("get", &get, nb::arg("key"), nb::arg("make"), nb::arg("name"), nb::arg("options"),

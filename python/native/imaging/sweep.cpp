@@ -217,7 +217,8 @@ nb::dict sweep_windows(const SlidingWindow& windows, nb::handle read, nb::handle
 
 nb::list bands(const SlidingWindow& windows, nb::handle shape, nb::handle source_dtype, nb::handle outputs,
                std::int64_t memory, std::int64_t align, std::int64_t chunk, std::int64_t window_batch, nb::handle dtype,
-               const std::string& reduce, nb::handle grid, nb::handle interpolation, double overhead, int axis) {
+               const std::string& reduce, nb::handle grid, nb::handle interpolation, double overhead, int axis,
+               nb::handle speeds) {
   SweepOptions options;
   options.stitch = stitch_options({"none", reduce, 0.5, 0, grid, interpolation});
   options.window_batch = window_batch, options.memory = memory, options.axis = axis;
@@ -225,9 +226,16 @@ nb::list bands(const SlidingWindow& windows, nb::handle shape, nb::handle source
   std::vector<Shape> shapes;
   for (const nb::handle one : nb::borrow<nb::sequence>(outputs)) shapes.push_back(shape_of(one));
   const PySource source({}, shape_of(shape), dtype_of(source_dtype, "source_dtype"), chunk, overhead);
-  nb::list ends;
-  for (const std::int64_t end : sweep_bands(windows, source, shapes, options, align)) ends.append(end);
-  return ends;
+  nb::list found;
+  if (speeds.is_none()) {
+    for (const std::int64_t end : sweep_bands(windows, source, shapes, options, align)) found.append(end);
+    return found;
+  }
+  std::vector<double> each;
+  for (const nb::handle one : nb::borrow<nb::sequence>(speeds)) each.push_back(nb::cast<double>(one));
+  for (const DeviceBand& one : sweep_bands(windows, source, shapes, each, options, align))
+    found.append(nb::make_tuple(one.device, one.begin, one.end));
+  return found;
 }
 
 }  // namespace
@@ -260,9 +268,10 @@ void bind_sweep(nb::module_& m) {
         nb::arg("memory"), nb::kw_only(), nb::arg("align") = 1, nb::arg("chunk") = 1, nb::arg("window_batch") = 4,
         nb::arg("dtype").none() = nb::none(), nb::arg("reduce") = "none", nb::arg("grid").none() = nb::none(),
         nb::arg("interpolation") = "linear", nb::arg("overhead") = 0.0,
-        nb::arg("axis") = 0,
+        nb::arg("axis") = 0, nb::arg("speeds").none() = nb::none(),
         "The ends of the bands of a sweep in so much memory. outputs: (channel, roi...) of each; align: all ends but "
-        "the last are multiples of it; overhead: bytes that read() needs for each that it gives.");
+        "the last are multiples of it; overhead: bytes that read() needs for each that it gives. speeds: of several "
+        "devices that sweep at the same time, each with its share of the memory; then (device, begin, end) of each band.");
 }
 
 }  // namespace tenfold::python

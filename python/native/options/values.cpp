@@ -206,6 +206,20 @@ void take(nb::handle value, WeightsMode& to) {
   to = one_of<WeightsMode>(
       value, {{"automatic", WeightsMode::automatic}, {"copy", WeightsMode::copy}, {"lock", WeightsMode::lock}, {"map", WeightsMode::map}});
 }
+std::function<Engine(const std::string&, const LoadOptions&)> loader_of(nb::handle weights) {
+  WeightsMode mode = WeightsMode::automatic;
+  try {
+    take(weights, mode);
+  } catch (const WrongValue&) {
+    raise_error(ErrorKind::invalid_argument, "weights is " + nb::cast<std::string>(nb::repr(weights)) +
+                                                 ", expected 'automatic', 'copy', 'lock' or 'map'");
+  }
+  if (mode == WeightsMode::automatic) return nullptr;
+  return [mode](const std::string& path, LoadOptions options) {
+    options.weights = mode;
+    return Engine::load(path, options);
+  };
+}
 void take(nb::handle value, std::shared_ptr<TimingCache>& to) { take_shared(value, to, "a tenfold.TimingCache"); }
 void take(nb::handle value, std::shared_ptr<Runtime>& to) { take_shared(value, to, "a tenfold.Runtime"); }
 void take(nb::handle value, std::shared_ptr<const Plugins>& to) { take_shared(value, to, "a tenfold.Plugins"); }

@@ -37,6 +37,8 @@ void take(nb::handle value, std::vector<std::map<std::string, Tensor>>& to);
 void take(nb::handle value, LayerTypes& to);
 void take(nb::handle value, PackTokens& to);
 void take(nb::handle value, WeightsMode& to);
+// Loads the plans of a cache with their weights in this mode; null for "automatic", as the cache does by itself.
+std::function<Engine(const std::string& path, const LoadOptions& options)> loader_of(nb::handle weights);
 void take(nb::handle value, std::shared_ptr<TimingCache>& to);
 void take(nb::handle value, std::shared_ptr<Runtime>& to);
 void take(nb::handle value, std::shared_ptr<const Plugins>& to);

@@ -12,6 +12,7 @@ from tenfold.errors import InvalidArgument, Unsupported
 
 _P = ParamSpec('_P')
 _R = TypeVar('_R')
+_OWN = ('strategy', 'precision', 'calibration_texts', 'min_cosine', 'packed', 'weights')   # not of the build
 BACKENDS = ('torch', 'onnx', 'openvino')
 _log = logging.getLogger('tenfold')
 
@@ -29,7 +30,7 @@ def device_names(device: Any) -> list[str]:
 def encoder_options(device: Any, backend: str, options: dict[str, Any]) -> dict[str, Any]:
     """Arguments of _native.Encoder: `model_kwargs` holds what encoders have themselves, besides what build_options() takes."""
     options = dict(options)
-    own = {name: options.pop(name) for name in ('strategy', 'precision', 'calibration_texts', 'min_cosine', 'packed') if name in options}
+    own = {name: options.pop(name) for name in _OWN if name in options}
     if 'calibration_texts' in own:
         own['calibration_texts'] = list(own['calibration_texts'])
     names = device_names(device)

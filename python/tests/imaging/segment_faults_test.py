@@ -21,7 +21,7 @@ VALUES = (
     ('--normalize=mean:3', 'mean:M,std:S'), ('--swBatch=0', 'at least 1'), ('--mirror=3', 'axes from 0 to 2'),
     ('--mirror=0,0', 'different axes'), ('--sweep=t', 'one of auto'), ('--memory=4X', 'as 4G or 512M'),
     ('--outputType=uint8', 'float16 or float32'), ('--axes=zyx', 'names 3 axes, the array has 4'), ('--channel=2', 'channel'),
-    ('--time=1', "its axes are 'czyx'"), ('--level=1', 'level'), ('--device=cuda:0,cpu', 'one device'),
+    ('--time=1', "its axes are 'czyx'"), ('--level=1', 'level'), ('--device=cpu,gpu', 'cpu and cuda:N'),
     ('--grid=1,2', '--grid has 2 extents; the image has 3'), ('--grid=1,2,0', 'at least 1'), ('--gridMode=linear', 'beside it'),
     ('--gridMode=cubic', 'one of linear, nearest'), ('--grids=1,2,3', 'no flag of tenfold segment'),
     ('--resume=1', 'no flag'), ('extra', 'no flag'),

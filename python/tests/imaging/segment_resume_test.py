@@ -42,7 +42,7 @@ class Killed(SegmentCase):
                 state = json.load(file)
         except FileNotFoundError:
             return False
-        return state['image'] + state['row'] + state['planes'] > 0
+        return state['image'] + sum(state['planes']) > 0
 
     def kill_at(self, words, out, writes):
         """Ends the run with SIGKILL, at a random moment after so many writes of planes. False: it was quicker."""

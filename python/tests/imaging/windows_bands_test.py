@@ -109,6 +109,22 @@ class Bands(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'expected at least'):
             imaging.infer(self.windows, self.image, predict, memory=1000)
 
+    def test_bands_of_several_devices(self):
+        def bands(memory, *speeds):
+            return _native.sweep_bands(self.windows, self.image.shape, 'float32', [(3, *ROI)], memory, chunk=2, speeds=speeds)
+        rows = self.image.shape[3]
+        self.assertEqual(bands(0, 1.0), [(0, 0, rows)])
+        two = bands(0, 1.0, 1.0)
+        self.assertEqual([(device, begin) for device, begin, _ in two], [(0, 0), (1, two[0][2])])
+        self.assertEqual(two[1][2], rows)
+        many = bands(140000, 1.0, 1.0)   # each has the half of it
+        self.assertGreater(len(many), 2)
+        self.assertEqual([begin for _, begin, _ in many[1:]], [end for _, _, end in many[:-1]])
+        with self.assertRaisesRegex(tenfold.InvalidArgument, 'memory 2000, shared by 2 devices: memory 1000: .*, for each device'):
+            bands(2000, 1.0, 1.0)
+        with self.assertRaisesRegex(tenfold.InvalidArgument, 'speeds of devices'):
+            bands(0, 1.0, 0.0)
+
     def test_a_source_is_read_by_another_thread(self):
         threads = set()
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "backends/cuda/device/compiler.h"
 #include "backends/device_traits.h"
 #include "base/check.h"
 #include "base/files/file.h"
@@ -103,6 +104,11 @@ Engine build(const Model& model, const BuildConfig& given, BuildReport& report) 
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
                       std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph,
                       Findings* findings) {
+  // Without NVRTC every step would be left to the host, which nobody asks a GPU for.
+  if (backend->code()) {
+    const std::string& why = backends::cuda::compiler_why_not();
+    require(why.empty(), ErrorKind::unsupported, "no build for ", backend->info().name, ": its kernels cannot be compiled: ", why);
+  }
   Findings own;
   Stages stages{config, backend->info(), report, open_graph, findings ? *findings : own};
   stages.check(graph);

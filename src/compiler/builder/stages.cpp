@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "backends/device_traits.h"
@@ -58,6 +60,12 @@ bool attends_in_float8(const ir::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node->op() == "AttentionFloat8"; });
 }
 
+// Whether convolutions whose channels fill 16 bytes are to be compared with those of the model's channels, which read less.
+bool compares_channels(const backends::DeviceTraits& device, const BuildConfig& config) {
+  const std::vector<std::string>& disabled = config.disabled_passes;
+  return device.launches && times_kernels(config) && std::count(disabled.begin(), disabled.end(), "pad_channels") == 0;
+}
+
 // Whether f32 may be faster than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
 bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
   if (!config.bf16 || !device.bf16_gemm || !times_kernels(config)) return false;
@@ -108,13 +116,28 @@ void expect_types(const BuildConfig& config) {
   }
 }
 
+// `changed`: names of the passes that changed the graph.
 void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stages& stages, const passes::PrecisionFacts& facts,
-                  const BuildConfig& config) {
+                  const BuildConfig& config, std::set<std::string, std::less<>>* changed = nullptr) {
   passes::run(graph, pipeline.precision, pass_options(config));
   if (&config == &stages.config) log_types(graph, stages, facts);
   if (backends::traits_of(stages.device).tensor_core_gemm)
     passes::log_quantized_types(graph, facts.quantized, Log(config.log, Severity::verbose));
-  passes::run(graph, pipeline.fuse, pass_options(config));
+  passes::RunOptions options = pass_options(config);
+  if (changed)
+    options.changed = [changed, told = options.changed](std::string_view pass, const ir::Graph& result) {
+      changed->emplace(pass);
+      if (told) told(pass, result);
+    };
+  passes::run(graph, pipeline.fuse, options);
+}
+// The form that the graph has without a pass.
+ir::Graph settled_without(const char* pass, ir::Graph graph, const passes::Pipeline& pipeline, const Stages& stages,
+                          const passes::PrecisionFacts& facts) {
+  BuildConfig without = stages.config;
+  without.disabled_passes.emplace_back(pass), without.dump = nullptr;
+  run_settling(graph, pipeline, stages, facts, without);
+  return graph;
 }
 
 // What other passes make of the settled graph; nothing if there are none, or they find nothing to change.
@@ -228,15 +251,16 @@ std::vector<ir::Graph> Stages::set_precision(ir::Graph rewritten, const passes::
     forms.push_back(rewritten.clone());
     run_settling(forms[0], passes::pipeline_for(device, in_f32, facts), *this, facts, in_f32);
   }
-  std::optional<ir::Graph> wide_attention;
-  if (compares_attention(facts, backends::traits_of(device), config)) wide_attention = rewritten.clone();
-  run_settling(rewritten, pipeline, *this, facts, config);
-  if (wide_attention && attends_in_float8(rewritten)) {
-    BuildConfig without = config;
-    without.disabled_passes.emplace_back("fuse_float8_attention"), without.dump = nullptr;
-    run_settling(*wide_attention, pipeline, *this, facts, without);
-    forms.push_back(std::move(*wide_attention));
-  }
+  const backends::DeviceTraits traits = backends::traits_of(device);
+  std::optional<ir::Graph> wide_attention, own_channels;
+  if (compares_attention(facts, traits, config)) wide_attention = rewritten.clone();
+  if (compares_channels(traits, config)) own_channels = rewritten.clone();
+  std::set<std::string, std::less<>> changed;
+  run_settling(rewritten, pipeline, *this, facts, config, &changed);
+  if (wide_attention && attends_in_float8(rewritten))
+    forms.push_back(settled_without("fuse_float8_attention", std::move(*wide_attention), pipeline, *this, facts));
+  if (own_channels && changed.count("pad_channels") > 0)
+    forms.push_back(settled_without("pad_channels", std::move(*own_channels), pipeline, *this, facts));
   forms.insert(forms.begin(), std::move(rewritten));
   if (std::optional<ir::Graph> other = other_form(forms[0], pipeline, config)) forms.push_back(std::move(*other));
   report.passes_s += watch.seconds();

@@ -29,7 +29,7 @@ class Widening {
 
   bool may(const Node& n) const {
     if (!n.graphs.empty() || n.body || !n.def->pure || n.def->self || !n.def->types.declared()) return false;
-    if (n.op() == "Cast" || n.op() == "CastLike" || (stays_ && stays_(n))) return false;
+    if (n.op() == "Cast" || n.op() == "CastLike" || n.op() == "BitCast" || (stays_ && stays_(n))) return false;
     if (n.def->decompose && !n.def->traits.narrows) return false;  // made by a rule, for the types that it has
     bool narrow = false, was_wide = false;
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {

@@ -34,9 +34,12 @@ DeviceSums::DeviceSums(DeviceWork& work, const WindowKernels& kernels, OutputPar
       stream_(stream),
       pool_(pool) {
   for (std::size_t a = 1; a < axes_.size(); ++a) crop_section_ *= axes_[a].crop_end - axes_[a].crop_begin;
-  for (std::size_t a = 1 - lifted(); a < part_.whole.size(); ++a) whole_section_ *= part_.whole[a];
-  require(crop_section_ <= kMaxVoxels && roi_voxels() <= kMaxVoxels, ErrorKind::unsupported, "planes of ", crop_section_,
+  for (std::size_t a = 1 - lifted(); a < part_.whole.size(); ++a)
+    whole_section_ *= part_.whole[a], result_section_ *= part_.extent[a];
+  const std::int64_t largest = std::max(crop_section_, result_section_);
+  require(largest <= kMaxVoxels && roi_voxels() <= kMaxVoxels, ErrorKind::unsupported, "planes of ", largest,
           " voxels and windows of ", roi_voxels(), ": it has kernels for ", kMaxVoxels);
+  if (!part_.resampled.empty()) resampler_.emplace(work, kernels, part_.resampled, channels_, how_, stream_);
   done_ = axes_[0].starts[0];   // where a part begins
   const std::int64_t planes = axes_[0].roi, sum_bytes = channels_ * planes * section_ * std::int64_t{sizeof(float)};
   sums_ = work.allocate(sum_bytes);
@@ -59,7 +62,7 @@ DeviceSums::DeviceSums(DeviceWork& work, const WindowKernels& kernels, OutputPar
 }
 
 std::int64_t DeviceSums::plane_bytes() const {
-  return byte_size(how_.dtype(channels_), how_.channels(channels_) * crop_section_);
+  return byte_size(how_.dtype(channels_), how_.channels(channels_) * result_section_);
 }
 
 std::int64_t DeviceSums::roi_voxels() const { return four_[0].roi * four_[1].roi * four_[2].roi * four_[3].roi; }
@@ -140,9 +143,9 @@ void DeviceSums::clear(std::int64_t begin, std::int64_t end) {
   }
 }
 
-// Planes [first, first + count) of the image, the first of them at `to`.
-void DeviceSums::finish(void* to, std::int64_t channel_stride, std::int64_t plane_stride, std::int64_t first,
-                        std::int64_t count) {
+// Planes [first, first + count) of the cropped output, the first of them at `to`.
+void DeviceSums::finish(const windows::Finish& how, void* to, std::int64_t channel_stride, std::int64_t plane_stride,
+                        std::int64_t first, std::int64_t count) {
   FinishArgs args{};
   args.sums = static_cast<const float*>(sums_.get()), args.divisors = static_cast<const float*>(divisors_.get());
   args.starts = static_cast<const int*>(starts_.get()), args.not_positive = static_cast<unsigned*>(not_positive_.get());
@@ -159,9 +162,7 @@ void DeviceSums::finish(void* to, std::int64_t channel_stride, std::int64_t plan
   args.first_window = static_cast<int>(std::upper_bound(axis.starts.begin(), axis.starts.end(), begin - axis.roi) -
                                        axis.starts.begin());
   args.end_window = static_cast<int>(std::lower_bound(axis.starts.begin(), axis.starts.end(), end) - axis.starts.begin());
-  args.channels = static_cast<int>(channels_), args.activation = static_cast<int>(how_.activation);
-  args.reduction = static_cast<int>(how_.reduction), args.threshold = how_.threshold;
-  args.type = how_.dtype(channels_) == DType::f32 ? kF32 : window_type(how_.dtype(channels_));
+  args.ending = ending_of(how, channels_);
   work_.launch(kernels_.finish.get(), {blocks_of(count * crop_section_), 1, 1}, kThreads, &args, stream_);
 }
 
@@ -175,9 +176,9 @@ std::int64_t DeviceSums::place(std::int64_t image, std::int64_t channel, std::in
 
 void DeviceSums::deliver(std::int64_t image, std::int64_t first, std::int64_t count, const std::byte* from) const {
   const DType dtype = how_.dtype(channels_);
-  const std::int64_t plane = byte_size(dtype, crop_section_);
+  const std::int64_t plane = byte_size(dtype, result_section_);
   if (void* const memory = sink_->memory()) {
-    const bool whole = crop_section_ == whole_section_;
+    const bool whole = result_section_ == whole_section_;
     for (std::int64_t c = 0; c < image_[1]; ++c)
       for (std::int64_t z = 0; z < count; z += whole ? count : 1)
         copy_in_parts(pool_, static_cast<std::byte*>(memory) + byte_size(dtype, place(image, c, first + z)),
@@ -189,12 +190,19 @@ void DeviceSums::deliver(std::int64_t image, std::int64_t first, std::int64_t co
   sink_->write(image, begin, extent, from);
 }
 
+// Planes [first, first + count) of the part's results, the first of them at `to`.
+void DeviceSums::produce(void* to, std::int64_t channel_stride, std::int64_t plane_stride, std::int64_t first,
+                         std::int64_t count) {
+  if (resampler_) resampler_->finish(to, channel_stride, plane_stride, first, count);
+  else finish(how_, to, channel_stride, plane_stride, first, count);
+}
+
 // Planes [first, last) of an image, where they are to stay.
 void DeviceSums::finish_in_place(void* memory, std::int64_t image, std::int64_t first, std::int64_t last) {
-  const std::int64_t at_once = kMaxVoxels / crop_section_;
+  const std::int64_t at_once = kMaxVoxels / result_section_;
   for (; first < last; first += at_once)
-    finish(static_cast<std::byte*>(memory) + byte_size(how_.dtype(channels_), place(image, 0, first)),
-           whole_planes() * whole_section_, whole_section_, first, std::min(at_once, last - first));
+    produce(static_cast<std::byte*>(memory) + byte_size(how_.dtype(channels_), place(image, 0, first)),
+            whole_planes() * whole_section_, whole_section_, first, std::min(at_once, last - first));
 }
 
 // The same by way of the outbox.
@@ -202,22 +210,34 @@ void DeviceSums::send(Outbox& outbox, std::int64_t image, std::int64_t first, st
   const std::int64_t at_once = std::max<std::int64_t>(1, outbox.bytes() / plane_bytes());
   for (std::int64_t at = first; at < last; at += at_once) {
     const std::int64_t count = std::min(at_once, last - at);
-    finish(outbox.begin(), count * crop_section_, crop_section_, at, count);
+    produce(outbox.begin(), count * result_section_, result_section_, at, count);
     outbox.end(count * plane_bytes(), stream_,
                [this, image, at, count](const std::byte* from) { deliver(image, at, count, from); });
   }
+}
+
+void DeviceSums::hand_on(Outbox& outbox, std::int64_t image, std::int64_t first, std::int64_t last) {
+  if (result_section_ == 0) return;   // an output may have no row in a band
+  if (void* const memory = sink_->gpu_memory()) finish_in_place(memory, image, first, last);
+  else send(outbox, image, first, last);
 }
 
 void DeviceSums::flush(Outbox& outbox, std::int64_t image, std::int64_t end) {
   const windows::OutputAxis& axis = axes_[0];
   const std::int64_t first = std::clamp(done_, axis.crop_begin, axis.crop_end) - axis.crop_begin,
                      last = std::clamp(end, axis.crop_begin, axis.crop_end) - axis.crop_begin;
-  void* const memory = sink_->gpu_memory();
-  const bool some = crop_section_ > 0;   // an output may have no row in a band
-  if (some && memory == nullptr) send(outbox, image, first, last);
-  if (some && memory != nullptr) finish_in_place(memory, image, first, last);
+  const bool ends = end == axis.padded;
+  if (!resampler_) hand_on(outbox, image, first, last);
+  else
+    for (std::int64_t z = first; z < last; ++z) {   // one plane of means at a time, and those of the grid before it
+      finish({}, resampler_->plane(z), resampler_->channel_stride(), crop_section_, z, 1);
+      const std::int64_t ready = resampler_->ready(z);
+      hand_on(outbox, image, resampler_->done(), ready);
+      resampler_->set_done(ready);
+    }
+  if (resampler_ && ends) resampler_->set_done(0);
   clear(done_, end);
-  done_ = end == axis.padded ? axis.starts[0] : end;
+  done_ = ends ? axis.starts[0] : end;
 }
 
 void DeviceSums::check_divisors() {

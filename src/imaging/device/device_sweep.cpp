@@ -98,17 +98,15 @@ void DeviceSweep::Impl::drain() noexcept {
   }
 }
 
-// Weights of another resolution come from those of the output before that was resized, as MONAI has it.
 void DeviceSweep::Impl::make_sums() {
-  std::vector<float> weights = own.weights;
-  Shape roi = own.roi;
+  std::vector<Shape> rois;
+  for (const DevicePredictor::Output& one : predictor.outputs()) rois.emplace_back(one.window.begin() + 1, one.window.end());
+  const std::vector<std::vector<float>> weights = windows::weights_of_outputs(own.weights, own.roi, rois);
   std::int64_t largest = 0;
-  for (const DevicePredictor::Output& output : predictor.outputs()) {
-    const Shape window(output.window.begin() + 1, output.window.end());
-    if (!weights.empty() && window != own.roi) weights = windows::resize_weights(weights, roi, window), roi = window;
+  for (std::size_t i = 0; i < rois.size(); ++i) {
+    const DevicePredictor::Output& output = predictor.outputs()[i];
     sums.push_back(std::make_unique<DeviceSums>(work, kernels, output_part(own.grid, outputs, output.window, part),
-                                                output, window == own.roi ? own.weights : weights, outputs.how,
-                                                computing.get(), *pool));
+                                                output, weights[i], outputs.how, computing.get(), *pool));
     largest = std::max(largest, sums.back()->plane_bytes());
   }
   outbox = std::make_unique<Outbox>(work, std::max(largest, kPieceBytes));

@@ -17,7 +17,8 @@ std::string window_kernels_source() {
 WindowKernels::WindowKernels(DeviceWork& work) {
   const std::string source = window_kernels_source();
   cut = work.load_kernel(source, "cut"), add = work.load_kernel(source, "add");
-  finish = work.load_kernel(source, "finish"), mean = work.load_kernel(source, "mean");
+  finish = work.load_kernel(source, "finish"), resample = work.load_kernel(source, "resample");
+  mean = work.load_kernel(source, "mean");
 }
 
 bool has_window_type(DType dtype) {

@@ -1,4 +1,4 @@
-// The kernels of window_kernels.cu, compiled for one GPU, and the forms of their arguments.
+// The kernels of kernels/, compiled for one GPU, and the forms of their arguments.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ std::string window_kernels_source();
 
 struct WindowKernels {
   explicit WindowKernels(DeviceWork& work);   // throws unsupported without NVRTC
-  std::shared_ptr<const void> cut, add, finish, mean;
+  std::shared_ptr<const void> cut, add, finish, resample, mean;
 };
 
 inline constexpr unsigned kThreads = 256;

@@ -73,27 +73,29 @@ SweepMemory memory_of(const SweepShape& shape, const Part& part) {
   return memory;
 }
 
-std::vector<std::int64_t> cut_bands(const SweepShape& shape, std::int64_t memory, std::int64_t align) {
+std::vector<std::int64_t> cut_bands(const SweepShape& shape, std::int64_t memory, std::int64_t align, Range rows) {
   require(memory >= 0, ErrorKind::invalid_argument, "memory ", memory, ": expected bytes, or 0 for no bound");
   require(align > 0, ErrorKind::invalid_argument, "bands of a multiple of ", align, " rows: expected at least 1");
-  const std::int64_t rows = shape.options.extents[1];
-  if (memory == 0) return {rows};
+  if (memory == 0) return {rows.end};
   const auto needed = [&](std::int64_t begin, std::int64_t end) {
     const Range planes{0, shape.options.extents[0]};
     return memory_of(shape, make_part(shape.windows.grid, shape.options, shape.outputs, planes, {begin, end}));
   };
-  if (needed(0, rows).total() <= memory) return {rows};
-  const std::vector<std::int64_t> ends = possible_ends(shape.windows.grid[1], rows, align);
+  if (needed(rows.begin, rows.end).total() <= memory) return {rows.end};
+  std::vector<std::int64_t> ends;
+  for (const std::int64_t end : possible_ends(shape.windows.grid[1], shape.options.extents[1], align))
+    if (end > rows.begin && end < rows.end) ends.push_back(end);
+  ends.push_back(rows.end);
   SweepMemory least;
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    const SweepMemory one = needed(i == 0 ? 0 : ends[i - 1], ends[i]);
+    const SweepMemory one = needed(i == 0 ? rows.begin : ends[i - 1], ends[i]);
     if (one.total() > least.total()) least = one;
   }
   SweepMemory single = least;
   single.batch /= shape.batch;
   if (least.total() > memory) refuse(shape, memory, least, single);
   std::vector<std::int64_t> bands;
-  std::int64_t begin = 0;
+  std::int64_t begin = rows.begin;
   for (std::size_t i = 0; i < ends.size(); ++i)
     if (i + 1 == ends.size() || needed(begin, ends[i + 1]).total() > memory) bands.push_back(begin = ends[i]);
   return bands;

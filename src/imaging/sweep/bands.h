@@ -29,8 +29,11 @@ SweepMemory memory_of(const SweepShape& shape, const Part& part);
 // Rows of results where windows begin, multiples of `align`, and the last one.
 std::vector<std::int64_t> possible_ends(const windows::Axis& axis, std::int64_t rows, std::int64_t align);
 
-// Bands from one end to the other whose memory is at most `memory`: their ends, in rows of results, multiples of
-// `align` but for the last. They end where windows begin. Throws invalid_argument where one row of windows needs more.
-std::vector<std::int64_t> cut_bands(const SweepShape& shape, std::int64_t memory, std::int64_t align);
+// Bands of these rows of results whose memory is at most `memory` (0: no bound): their ends, multiples of `align` but for
+// the last. They end where windows begin. Throws invalid_argument where one row of windows needs more.
+std::vector<std::int64_t> cut_bands(const SweepShape& shape, std::int64_t memory, std::int64_t align, Range rows);
+inline std::vector<std::int64_t> cut_bands(const SweepShape& shape, std::int64_t memory, std::int64_t align) {
+  return cut_bands(shape, memory, align, {0, shape.options.extents[1]});
+}
 
 }  // namespace tenfold::imaging

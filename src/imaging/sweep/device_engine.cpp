@@ -50,9 +50,7 @@ class DeviceEngine final : public DevicePredictor {
 };
 
 // What keeps results from staying on the GPU; empty: nothing.
-std::string why_not(std::span<const Engine> engines, std::span<WindowEngine* const> contexts,
-                    const SweepOptions& options) {
-  if (!options.stitch.grid.empty()) return "results are resampled to another grid";
+std::string why_not(std::span<const Engine> engines, std::span<WindowEngine* const> contexts) {
   for (const Engine& one : engines)
     if (device_of(one) != device_of(engines[0])) return "engines are on several devices";
   for (const WindowEngine* const engine : contexts)
@@ -87,7 +85,7 @@ bool sweep_on_device(const SlidingWindow& windows, ImageSource& source, std::spa
                      std::span<WindowEngine* const> contexts, const MakeSink& sinks, const SweepOptions& options) {
   if (std::none_of(engines.begin(), engines.end(), [](const Engine& e) { return e.info().on_gpu; })) return false;
   OnDevice sweep;
-  sweep.why = why_not(engines, contexts, options);
+  sweep.why = why_not(engines, contexts);
   if (sweep.why.empty()) try {
       sweep.work = open_device_work(device_of(engines[0]));
       try {

@@ -2,7 +2,6 @@
 // host.
 #include "sweep/device_run.h"
 
-#include "parts/batches.h"
 #include "sweep/requested_parts.h"
 
 namespace tenfold::imaging {
@@ -20,9 +19,7 @@ std::vector<Part> parts_of(const SlidingWindow& windows, ImageSource& source, co
     return SweepShape{own,   outputs,           shapes,           shape[1], source.dtype(), predictor.inputs()[0].dtype,
                       chunk, source.overhead(), predictor.batch()};
   });
-  std::int64_t total = 0;
-  for (const Part& part : parts) total += Batches(own.grid, part, shape[0], 1, false).total();
-  log_bands(outputs, options, parts.size(), total, shape[0] * windows.count());
+  log_bands(own.grid, outputs, options, parts);
   return parts;
 }
 

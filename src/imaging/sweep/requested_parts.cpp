@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "parts/batches.h"
 
 namespace tenfold::imaging {
 namespace {
@@ -24,30 +25,34 @@ std::vector<Part> requested_parts(const windows::WindowState& windows, const Out
   const Part whole = whole_part(windows.grid, outputs);
   const bool all = planes == whole.planes && rows == whole.rows;
   if (all && options.memory == 0) return {whole};
-  require(all || options.memory == 0, ErrorKind::invalid_argument,
-          "memory bounds the sweep of all results, not of a part; choose the rows by sweep_bands()");
   require(0 <= planes.begin && planes.begin < planes.end && (planes.begin == 0 || outputs.images == 1),
           ErrorKind::invalid_argument, "first_plane ", planes.begin, ": expected a plane of one image with ",
           planes.end);
   require(0 <= rows.begin && rows.begin < rows.end && rows.end <= whole.rows.end, ErrorKind::invalid_argument, "rows ",
           rows.begin, " to ", rows.end, ": expected some of ", whole.rows.end);
   const SweepShape needs = shape();
-  if (!all)
-    return {aligned(windows.grid, needs.batch, make_part(windows.grid, outputs, needs.outputs, planes, rows))};
+  const std::vector<std::int64_t> ends = cut_bands(needs, options.memory, 1, rows);
   std::vector<Part> parts;
-  std::int64_t begin = 0;
-  for (const std::int64_t end : cut_bands(needs, options.memory, 1)) {
+  std::int64_t begin = rows.begin;
+  for (const std::int64_t end : ends) {
     parts.push_back(make_part(windows.grid, outputs, needs.outputs, planes, {begin, end}));
     begin = end;
   }
+  if (parts.size() == 1) parts[0] = aligned(windows.grid, needs.batch, parts[0]);
   return parts;
 }
 
-void log_bands(const OutputOptions& outputs, const SweepOptions& options, std::size_t parts, std::int64_t windows,
-                std::int64_t in_one) {
-  if (parts < 2) return;
+void log_bands(const windows::Grid& grid, const OutputOptions& outputs, const SweepOptions& options,
+               std::span<const Part> parts) {
+  if (parts.size() < 2) return;
+  const auto windows_of = [&](const Part& part) { return Batches(grid, part, outputs.images, 1, false).total(); };
+  std::int64_t windows = 0;
+  for (const Part& part : parts) windows += windows_of(part);
+  Part in_one = parts.front();
+  in_one.rows.end = parts.back().rows.end, in_one.row_end = parts.back().row_end;
   Log(options.log)(Severity::info, "sweep: ", options.memory, " bytes: axis ", 1 - outputs.lifted, " is cut into ",
-                   parts, " bands, and ", windows, " windows are computed, ", in_one, " would do in one");
+                   parts.size(), " bands, and ", windows, " windows are computed, ", windows_of(in_one),
+                   " would do in one");
 }
 
 }  // namespace tenfold::imaging

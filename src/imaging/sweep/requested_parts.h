@@ -1,4 +1,4 @@
-// The parts of the results that a sweep is asked for: all, some planes or rows, or bands where memory is bounded.
+// The parts of the results that a sweep is asked for: all, some planes or rows; in bands where memory is bounded.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@ namespace tenfold::imaging {
 // `shape` is asked where more than all results in one part is wanted. Throws invalid_argument.
 std::vector<Part> requested_parts(const windows::WindowState& windows, const OutputOptions& outputs,
                                const SweepOptions& options, const std::function<SweepShape()>& shape);
-// Where there are bands, one line in the log. `windows`: all that are computed, `in_one`: without bands.
-void log_bands(const OutputOptions& outputs, const SweepOptions& options, std::size_t parts, std::int64_t windows,
-                std::int64_t in_one);
+// Where there are bands, one line in the log.
+void log_bands(const windows::Grid& grid, const OutputOptions& outputs, const SweepOptions& options,
+               std::span<const Part> parts);
 
 }  // namespace tenfold::imaging

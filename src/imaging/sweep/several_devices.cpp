@@ -14,7 +14,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "sweep/bands.h"
+#include "sweep/device_bands.h"
 #include "sweep/predictor.h"
 #include "sweep/shared_source.h"
 #include "sweep/turned.h"
@@ -47,11 +47,12 @@ double speed_of(const SlidingWindow& windows, std::int64_t channels, const Engin
 class Workers {
  public:
   explicit Workers(const SweepOptions& options) : options_(options) {}
-  void start(std::function<void(const SweepOptions&)> work, Band rows) {
+  void start(std::function<void(const SweepOptions&)> work, Range rows, std::int64_t memory) {
     const std::size_t number = threads_.size();
     done_.push_back(0), totals_.push_back(0), seconds_.emplace_back(), ++running_;
     SweepOptions own = options_;
     own.several = SeveralEngines::mean, own.first_row = rows.begin, own.end_row = rows.end;
+    own.memory = memory;
     own.seconds = options_.seconds != nullptr ? &seconds_.back() : nullptr;
     own.progress = [this, number](std::int64_t done, std::int64_t total) { return report(number, done, total); };
     own.log = [this](Severity severity, std::string_view line) {
@@ -136,30 +137,8 @@ class Workers {
 
 }  // namespace
 
-std::vector<Band> bands_by_speed(std::span<const double> speeds, std::span<const std::int64_t> ends,
-                                 std::int64_t first_row) {
-  const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  const std::int64_t rows = ends.back() - first_row;
-  std::vector<Band> bands;
-  double share = 0;
-  std::int64_t begin = first_row;
-  for (std::size_t d = 0; d < speeds.size(); ++d) {
-    share += speeds[d] / all;
-    const double ideal = static_cast<double>(first_row) + share * static_cast<double>(rows);
-    std::int64_t end = begin;
-    for (const std::int64_t one : ends)
-      if (one > begin && std::abs(static_cast<double>(one) - ideal) < std::abs(static_cast<double>(end) - ideal)) end = one;
-    if (d + 1 == speeds.size()) end = ends.back();
-    bands.push_back({begin, end});
-    begin = end;
-  }
-  return bands;
-}
-
 void sweep_on_devices(const SlidingWindow& windows, ImageSource& source, std::span<const Engine> engines,
                       const MakeSink& sinks, const SweepOptions& options, const SweepOfOne& sweep) {
-  require(options.memory == 0, ErrorKind::invalid_argument,
-          "memory bounds the sweep of one device: with several, choose rows by sweep_bands()");
   const SlidingWindow moved = turned(windows, sweep_order(windows, options));
   const windows::WindowState& own = windows::WindowAccess::of(moved);
   const OutputOptions outputs(own, source.shape()[0], turned(options, sweep_order(windows, options)).stitch);
@@ -172,7 +151,8 @@ void sweep_on_devices(const SlidingWindow& windows, ImageSource& source, std::sp
   ends.push_back(last);
   std::vector<double> speeds;
   for (const Engine& one : engines) speeds.push_back(speed_of(windows, source.shape()[1], one, options.window_batch));
-  const std::vector<Band> bands = bands_by_speed(speeds, ends, options.first_row);
+  const std::vector<Range> bands = rows_by_speed(speeds, ends, options.first_row);
+  const MemoryShare share = share_memory(options.memory, bands);
   const bool one_gpu = std::all_of(engines.begin(), engines.end(),
                                    [&](const Engine& e) { return device_of(e) == device_of(engines[0]); });
   SharedSource shared(source, one_gpu);
@@ -181,9 +161,12 @@ void sweep_on_devices(const SlidingWindow& windows, ImageSource& source, std::sp
   Workers workers(options);
   for (std::size_t d = 0; d < engines.size(); ++d) {
     Log(options.log)(Severity::info, "sweep: device ", d, " (", device_of(engines[d]), ") computes rows ",
-                     bands[d].begin, " to ", bands[d].end, " of ", rows);
-    if (bands[d].begin == bands[d].end) continue;
-    workers.start([&, d](const SweepOptions& with) { sweep(shared, engines[d], make, with); }, bands[d]);
+                     bands[d].begin, " to ", bands[d].end, " of ", rows,
+                     share.each > 0 ? cat(", in ", share.each, " bytes") : std::string());
+    if (bands[d].count() == 0) continue;
+    workers.start(
+        [&, d](const SweepOptions& with) { within_share(share, [&] { sweep(shared, engines[d], make, with); }); },
+        bands[d], share.each);
   }
   workers.wait();
 }

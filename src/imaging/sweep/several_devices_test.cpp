@@ -1,5 +1,5 @@
 // One network on several devices, here the CPU more than once: the bits of one.
-#include "sweep/several_devices.h"
+#include "sweep/device_bands.h"
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(SeveralDevices, ShareRowsByTheirSpeed) {
   const std::array<std::int64_t, 5> ends = {10, 20, 30, 40, 50};
   const auto shares = [&](std::vector<double> speeds) {
     std::vector<std::int64_t> rows;
-    for (const Band& one : bands_by_speed(speeds, ends, 0)) rows.push_back(one.end - one.begin);
+    for (const Range& one : rows_by_speed(speeds, ends, 0)) rows.push_back(one.count());
     return rows;
   };
   EXPECT_EQ(shares({1, 1}), (std::vector<std::int64_t>{20, 30}));
@@ -101,8 +101,83 @@ TEST(SeveralDevices, StopWhereOneFailsOrTheCallerSays) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::io);
   }
-  options.memory = 1 << 20;
-  EXPECT_THROW(infer(some_windows(), some_images(), engines, options), Error);
+}
+
+// What a sweep with these options gives, and its log.
+struct Told { Tensor found; std::string log; };
+Told told(std::span<const Engine> engines, SweepOptions options) {
+  Told result;
+  options.log = [&](Severity, std::string_view line) { result.log += std::string(line) + "\n"; };
+  options.several = SeveralEngines::devices;
+  result.found = infer(some_windows(), some_images(), engines, options)[0];
+  return result;
+}
+
+TEST(SeveralDevices, ShareTheMemory) {
+  const std::vector<Engine> engines(2, ramp_engine());
+  for (const int axis : {0, 1}) {
+    const Tensor expected = infer(some_windows(), some_images(), engines[0], {.axis = axis})[0];
+    for (const std::int64_t memory : {1'000'000, 5'200, 4'800}) {
+      const Told found = told(engines, {.axis = axis, .memory = memory});
+      ASSERT_EQ(found.found.shape(), expected.shape());
+      EXPECT_EQ(std::memcmp(found.found.raw(), expected.raw(), static_cast<std::size_t>(expected.bytes())), 0);
+      const std::string half = std::to_string(memory / 2) + " bytes";
+      if (found.log.find(", in " + half) == std::string::npos) continue;   // one was so slow that it has no rows
+      const std::string line = "sweep: " + half + ": axis 1 is cut into ";   // in the sweep's order
+      const bool bands = found.log.find(line) != std::string::npos;
+      EXPECT_EQ(bands, memory < 6'000) << found.log;
+    }
+  }
+}
+
+TEST(SeveralDevices, AreRefusedWhereAShareIsTooLittle) {
+  const std::vector<Engine> engines(2, ramp_engine());
+  try {
+    told(engines, {.memory = 1500});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find(": a band of one row"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(told(engines, {.memory = -1}), Error);
+}
+
+TEST(SeveralDevices, BandsOfEachFitIntoItsShare) {
+  class Planes final : public ImageSource {
+   public:
+    Shape shape() const override { return {1, 2, 23, 41}; }
+    DType dtype() const override { return DType::f32; }
+    void read(std::int64_t, std::span<const std::int64_t>, std::span<const std::int64_t>, void*) override {}
+  } source;
+  const SlidingWindow windows = some_windows();
+  const std::vector<Shape> outputs = {{2, 4, 5}};
+  const std::array<double, 3> speeds = {3, 1, 0.001};
+  const auto check = [&](std::int64_t memory, std::int64_t align) {
+    const std::vector<DeviceBand> bands = sweep_bands(windows, source, outputs, speeds, {.memory = memory}, align);
+    std::int64_t row = 0;
+    std::array<std::int64_t, 3> rows{};
+    for (const DeviceBand& one : bands) {
+      EXPECT_EQ(one.begin, row);
+      EXPECT_TRUE(one.end % align == 0 || one.end == 41) << one.end;
+      rows.at(static_cast<std::size_t>(one.device)) += one.end - one.begin, row = one.end;
+    }
+    EXPECT_EQ(row, 41);
+    EXPECT_GT(rows[0], 2 * rows[1]);
+    EXPECT_EQ(rows[2] == 0, true);
+    return bands.size();
+  };
+  EXPECT_EQ(check(0, 1), 2u);
+  EXPECT_EQ(check(1 << 20, 4), 2u);
+  EXPECT_GT(check(5'200, 1), 4u);
+  try {
+    check(2'000, 1);
+    FAIL();
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    EXPECT_TRUE(what.starts_with("memory 2000, shared by 2 devices: memory 1000: a band of one row")) << what;
+    EXPECT_TRUE(what.ends_with(", for each device")) << what;
+  }
+  EXPECT_THROW(sweep_bands(windows, source, outputs, std::array<double, 2>{1, 0}, {}), Error);
 }
 
 }  // namespace

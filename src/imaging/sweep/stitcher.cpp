@@ -40,23 +40,6 @@ Output Stitcher::make_output(std::size_t number, const Tensor& given) {
   return {options_, output_part(own_.grid, options_, window, part_), window, divisor, make_sink_(number)};
 }
 
-// Weights for each output. Those of another resolution come from those of the output before that was resized, as MONAI
-// has it.
-std::vector<std::vector<float>> Stitcher::weights_of_outputs(std::span<const Tensor> given,
-                                                             const std::vector<float>& map) const {
-  std::vector<std::vector<float>> all;
-  std::vector<float> resized = map;
-  Shape resized_roi = own_.roi;
-  for (const Tensor& one : given) {
-    const Shape roi(one.shape().begin() + std::min(one.rank(), 2), one.shape().end());
-    const bool same =
-        map.empty() || roi == own_.roi || roi.size() != own_.roi.size();  // make_output() refuses another rank
-    if (!same) resized = windows::resize_weights(resized, resized_roi, roi), resized_roi = roi;
-    all.push_back(same ? map : resized);
-  }
-  return all;
-}
-
 void Stitcher::check_batch(std::span<const Tensor> given) const {
   require(given.size() == outputs_.size(), ErrorKind::invalid_argument, "the predictor gave ", given.size(),
           " outputs, in the first call ", outputs_.size());
@@ -90,11 +73,15 @@ void Stitcher::add_to(std::size_t number, const Tensor& given, std::int64_t firs
 }
 
 void Stitcher::add(std::span<const Tensor> given, const Tensor& weights) {
+  std::vector<Shape> rois;   // make_output() refuses another rank
+  for (const Tensor& one : given)
+    rois.emplace_back(one.shape().begin() + std::min(one.rank(), 2), one.shape().end());
   given_weights_.clear();
-  if (weights.defined()) given_weights_ = weights_of_outputs(given, windows::given_weights(weights, own_.roi));
+  if (weights.defined())
+    given_weights_ = windows::weights_of_outputs(windows::given_weights(weights, own_.roi), own_.roi, rois);
   if (outputs_.empty()) {
     require(!given.empty(), ErrorKind::invalid_argument, "the predictor gave no output");
-    usual_weights_ = weights_of_outputs(given, own_.weights);
+    usual_weights_ = windows::weights_of_outputs(own_.weights, own_.roi, rois);
     for (std::size_t i = 0; i < given.size(); ++i) outputs_.push_back(make_output(i, given[i]));
     std::int64_t elements = 0;
     for (const Tensor& one : given) elements += one.size();

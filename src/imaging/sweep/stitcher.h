@@ -19,8 +19,6 @@ class Stitcher {
 
  private:
   Output make_output(std::size_t number, const Tensor& given);
-  std::vector<std::vector<float>> weights_of_outputs(std::span<const Tensor> given,
-                                                     const std::vector<float>& map) const;
   void check_batch(std::span<const Tensor> given) const;
   void add_to(std::size_t number, const Tensor& given, std::int64_t first, std::int64_t count);
 

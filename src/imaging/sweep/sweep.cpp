@@ -38,7 +38,7 @@ class Sweep {
   void run() {
     const std::vector<Part> parts = parts_of_results();
     for (const Part& part : parts) total_ += batches(part).total();
-    log_bands(outputs_, options_, parts.size(), total_, shape_[0] * windows_.count());
+    log_bands(own_.grid, outputs_, options_, parts);
     for (const Part& part : parts) run(part);
   }
 
@@ -142,29 +142,6 @@ std::vector<Tensor> in_memory(const Tensor& images, Go go) {
 }
 
 }  // namespace
-
-std::vector<std::int64_t> sweep_bands(const SlidingWindow& windows, const ImageSource& source,
-                                      const std::vector<Shape>& outputs, const SweepOptions& options,
-                                      std::int64_t align) {
-  check_source(windows, source);
-  const AxisOrder order = sweep_order(windows, options);
-  const SlidingWindow moved = turned(windows, order);
-  const SweepOptions moved_options = turned(options, order);
-  const windows::WindowState& own = windows::WindowAccess::of(moved);
-  const Shape shape = source.shape();
-  std::vector<Shape> moved_outputs;
-  for (const Shape& one : outputs) {
-    require(one.size() == own.roi.size() + 1, ErrorKind::invalid_argument, "an output of [", text(one),
-            "]: expected [channel, ", own.roi.size(), " spatial axes]");
-    moved_outputs.push_back(turned(one, order));
-  }
-  const bool in_memory = source.memory() != nullptr && options.axis == 0;
-  const std::int64_t chunk = options.axis == 0 ? source.chunk() : source.chunk_along(order[0]);
-  return cut_bands({own, OutputOptions(own, shape[0], moved_options.stitch), moved_outputs, shape[1], source.dtype(),
-                    options.input, in_memory ? 0 : chunk, source.overhead() + (options.axis == 0 ? 0 : 1),
-                    options.window_batch},
-                   options.memory, align);
-}
 
 void sweep(const SlidingWindow& windows, ImageSource& source, const WindowPredictor& predict, const MakeSink& sinks,
            const SweepOptions& options) {

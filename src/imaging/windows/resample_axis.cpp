@@ -43,4 +43,14 @@ ResampleAxis ResampleAxis::part(std::int64_t begin, std::int64_t end) const {
   return some;
 }
 
+std::vector<ResampleAxis> four_resample_axes(std::vector<ResampleAxis> axes) {
+  while (axes.size() < 4) axes.insert(axes.begin() + 1, resample_axis(1, 1, GridInterpolation::nearest));
+  return axes;
+}
+
+std::int64_t ready_planes(const ResampleAxis& planes, std::int64_t done, std::int64_t z) {
+  while (done < planes.extent() && planes.second[static_cast<std::size_t>(done)] <= z) ++done;
+  return done;
+}
+
 }  // namespace tenfold::windows

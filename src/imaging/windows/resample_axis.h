@@ -26,4 +26,9 @@ struct ResampleAxis {
 // nearest-exact.
 ResampleAxis resample_axis(std::int64_t from, std::int64_t to, GridInterpolation interpolation);
 
+// Two to four axes as four, with ones of extent 1 between planes and the others. An image of two axes has planes of one row.
+std::vector<ResampleAxis> four_resample_axes(std::vector<ResampleAxis> axes);
+// How many planes of results need no source plane beyond `z`, of which there are `done`.
+std::int64_t ready_planes(const ResampleAxis& planes, std::int64_t done, std::int64_t z);
+
 }  // namespace tenfold::windows

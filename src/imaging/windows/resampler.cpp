@@ -11,19 +11,12 @@ namespace {
 
 constexpr std::int64_t kRowsOfAPart = 32;
 
-// Axes of extent 1 between planes and the others, so that there are always four. An image of two axes has planes of one
-// row.
-std::vector<ResampleAxis> as_four(std::vector<ResampleAxis> axes) {
-  while (axes.size() < 4) axes.insert(axes.begin() + 1, resample_axis(1, 1, GridInterpolation::nearest));
-  return axes;
-}
-
 std::int64_t source_rows(const std::vector<ResampleAxis>& axes) { return axes[1].from * axes[2].from; }
 
 }  // namespace
 
 Resampler::Resampler(std::vector<ResampleAxis> axes, std::int64_t channels)
-    : axes_(as_four(std::move(axes))),
+    : axes_(four_resample_axes(std::move(axes))),
       channels_(channels),
       section_(source_rows(axes_) * axes_[3].from),
       width_(axes_[3].extent()),
@@ -33,7 +26,7 @@ Resampler::Resampler(std::vector<ResampleAxis> axes, std::int64_t channels)
 }
 
 std::int64_t Resampler::memory(const std::vector<ResampleAxis>& given, std::int64_t channels) {
-  const std::vector<ResampleAxis> axes = as_four(given);
+  const std::vector<ResampleAxis> axes = four_resample_axes(given);
   return 4 * channels * source_rows(axes) * (axes[3].from + 2 * axes[3].extent());
 }
 
@@ -51,9 +44,7 @@ std::int64_t Resampler::add_plane(std::int64_t z, Parallel& parallel) {
                                   width_);
     }
   });
-  std::int64_t end = next_;
-  while (end < axes_[0].extent() && axes_[0].second[static_cast<std::size_t>(end)] <= z) ++end;
-  return end;
+  return ready_planes(axes_[0], next_, z);
 }
 
 void Resampler::mix_rows(Rows first, Rows second, float weight, float* to) const {

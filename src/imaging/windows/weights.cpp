@@ -66,4 +66,17 @@ std::vector<float> resize_weights(std::span<const float> weights, std::span<cons
   return resized;
 }
 
+std::vector<std::vector<float>> weights_of_outputs(const std::vector<float>& map, const Shape& roi,
+                                                   std::span<const Shape> outputs) {
+  std::vector<std::vector<float>> all;
+  std::vector<float> resized = map;
+  Shape resized_roi = roi;
+  for (const Shape& one : outputs) {
+    const bool same = map.empty() || one == roi || one.size() != roi.size();
+    if (!same) resized = resize_weights(resized, resized_roi, one), resized_roi = one;
+    all.push_back(same ? map : resized);
+  }
+  return all;
+}
+
 }  // namespace tenfold::windows

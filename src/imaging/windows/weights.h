@@ -18,4 +18,9 @@ std::vector<float> gaussian_weights(std::span<const std::int64_t> roi, std::span
 std::vector<float> resize_weights(std::span<const float> weights, std::span<const std::int64_t> from,
                                   std::span<const std::int64_t> to);
 
+// Of each output of a window of `roi`, by the output's spatial extents; `map` may be empty. Those of another resolution
+// come from those of the output before that was resized, as MONAI has it. An output of another rank gets `map`.
+std::vector<std::vector<float>> weights_of_outputs(const std::vector<float>& map, const Shape& roi,
+                                                   std::span<const Shape> outputs);
+
 }  // namespace tenfold::windows

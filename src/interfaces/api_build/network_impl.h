@@ -71,6 +71,9 @@ class NetworkNode final : public onnx_ops::OnnxImport {
   std::vector<std::unique_ptr<ir::Graph>> closed_bodies(const std::vector<std::string>& names,
                                                         const std::vector<std::vector<ir::ValueType>>& formal,
                                                         std::vector<ir::Value*>& captures) override;
+  std::vector<ir::Value*> add_body(const std::string& attribute, const std::vector<ir::Value*>&) override {
+    throw Error(ErrorKind::unsupported, cat("the body '", attribute, "' is read from ONNX files alone"));
+  }
 
  private:
   // A body made by the caller's function, and what it uses from outside.

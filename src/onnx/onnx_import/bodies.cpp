@@ -141,13 +141,15 @@ std::optional<bool> Importer::known_condition(const std::vector<ir::Value*>& inp
   return contents->front().constant() != 0;
 }
 
-std::vector<ir::Value*> Importer::branch(const NodeAttributes& attributes, bool condition, const Scope& scope, const std::string& name) {
+std::vector<ir::Value*> Importer::inlined_body(const NodeAttributes& attributes, const std::string& attribute,
+                                               const std::vector<ir::Value*>& inputs, const Scope& scope, const std::string& name) {
   const Nesting nesting(depth_);
-  const std::string attribute = condition ? "then_branch" : "else_branch";
   const auto found = attributes.find(attribute);
   require(found != attributes.end() && bool(found->second->g), ErrorKind::invalid_model, "the graph attribute '", attribute,
           "' is missing");
   const onnx::GraphProto& proto = *found->second->g;
+  require(proto.input.size() == inputs.size(), ErrorKind::invalid_model, "its body '", attribute, "' has ", proto.input.size(), " inputs, ",
+          inputs.size(), " expected");
   Scope inner{.graph = scope.graph, .opsets = scope.opsets, .prefix = scope.graph->unique_name(name + "/" + attribute) + "/",
               .bindings = scope.bindings, .function = scope.function, .caller = scope.caller, .inlined = true,
               .may_fail = scope.may_fail};   // where it stands in a branch that may
@@ -157,6 +159,7 @@ std::vector<ir::Value*> Importer::branch(const NodeAttributes& attributes, bool 
     inner.names[*free] = outer->second;
     if (const auto tensor = scope.tensors.find(*free); tensor != scope.tensors.end()) inner.tensors.insert(*tensor);
   }
+  for (std::size_t i = 0; i < inputs.size(); ++i) inner.names[proto.input[i].name] = inputs[i];
   return contents(proto, inner);
 }
 

@@ -96,6 +96,9 @@ class Importer {
   };
   std::unique_ptr<ir::Graph> body(const onnx::GraphProto& proto, const Scope& outer, const std::vector<ir::ValueType>& formal,
                                   const Captures& captures, const std::string& prefix, bool may_fail);
+  // A body's nodes in the graph of `scope`, over `inputs`; its results.
+  std::vector<ir::Value*> inlined_body(const NodeAttributes& attributes, const std::string& attribute,
+                                       const std::vector<ir::Value*>& inputs, const Scope& scope, const std::string& name);
   std::unique_ptr<ir::Graph> failing_body(const onnx::GraphProto& proto, const std::vector<ir::Value*>& captures, const std::string& prefix,
                                           const std::string& why);
 
@@ -118,7 +121,6 @@ class Importer {
 
   // If with a condition that is already known, as exporters write it to test ranks and extents: only the branch taken is imported.
   static std::optional<bool> known_condition(const std::vector<ir::Value*>& inputs);
-  std::vector<ir::Value*> branch(const NodeAttributes& attributes, bool condition, const Scope& scope, const std::string& name);
 
   void nodes(const std::vector<onnx::NodeProto>& list, Scope& scope);
   void outer_node(const onnx::NodeProto& proto, Scope& scope, int index);
@@ -184,6 +186,9 @@ class OnnxNode final : public onnx_ops::OnnxImport {
   std::vector<std::unique_ptr<ir::Graph>> closed_bodies(const std::vector<std::string>& names,
                                                         const std::vector<std::vector<ir::ValueType>>& formal,
                                                         std::vector<ir::Value*>& captures) override;
+  std::vector<ir::Value*> add_body(const std::string& attribute, const std::vector<ir::Value*>& inputs) override {
+    return importer_.inlined_body(attributes_, attribute, inputs, scope_, name());
+  }
 
  private:
   std::vector<std::unique_ptr<ir::Graph>> make_bodies(const std::vector<std::string>& names,

@@ -162,7 +162,8 @@ std::vector<ir::Value*> Importer::convert(const onnx::NodeProto& proto, Scope& s
     return call(*function->second, scope, name, inputs, attributes, outputs.size());
   const int version = opset(scope, domain);
   if (domain.empty() && proto.op_type == "If")
-    if (const auto condition = known_condition(inputs)) return branch(attributes, *condition, scope, name);
+    if (const auto condition = known_condition(inputs))
+      return inlined_body(attributes, *condition ? "then_branch" : "else_branch", {}, scope, name);
   const onnx_ops::FormMatch& found = *find(proto, scope);
   OnnxNode node(*this, scope, attributes, proto.op_type, name, version);
   node.inputs = inputs;
@@ -234,7 +235,7 @@ std::string Importer::missing(const std::string& domain, const std::string& op, 
   }
   if (since > opset) return cat("supported from opset ", since, " on, and the model uses opset ", opset);
   if (domain == "ai.onnx.preview.training" || domain == "ai.onnx.training")
-    return cat("the operator '", op, "' of the domain '", domain, "' is training, and plans compute what is trained: export the model for ",
+    return cat("the operator '", op, "' of the domain '", domain, "' is training that plans do not compute: export the model for ",
                "inference, without its optimizer and gradients");
   return cat("there is no operator '", op, "'", domain.empty() ? "" : " in domain '" + domain + "'", elsewhere,
              elsewhere.empty() ? "; a plug-in can add it (BuildConfig::plugins, --plugins=FILE)" : "");

@@ -50,6 +50,8 @@ class OnnxImport {
   virtual std::vector<std::unique_ptr<Graph>> closed_bodies(const std::vector<std::string>& attributes,
                                                             const std::vector<std::vector<ValueType>>& formal,
                                                             std::vector<Value*>& captures) = 0;
+  // The nodes of a graph attribute, added to this graph over these inputs; its results. What it captures it finds by name.
+  virtual std::vector<Value*> add_body(const std::string& attribute, const std::vector<Value*>& inputs) = 0;
 
  private:
   Graph& graph_;

@@ -14,7 +14,8 @@ std::vector<OnnxOp> all_onnx_ops();   // generated: onnx_table.cpp
 
 OnnxOp in_folder(const char* folder, OnnxOp op) {
   static const std::map<std::string_view, const char*> domains = {
-      {"ai_onnx", ""}, {"microsoft", "com.microsoft"}, {"ml", "ai.onnx.ml"}, {"training", "ai.onnx.preview.training"}};
+      {"ai_onnx", ""}, {"microsoft", "com.microsoft"}, {"ml", "ai.onnx.ml"}, {"preview", "ai.onnx.preview"},
+      {"training", "ai.onnx.preview.training"}};
   const auto domain = domains.find(folder);
   check(domain != domains.end(), "src/onnx/onnx_ops/", folder, " stands for no domain");
   op.domain = domain->second;

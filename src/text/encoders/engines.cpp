@@ -1,5 +1,7 @@
 #include "text/encoders/engines.h"
 
+#include <filesystem>
+
 #include "tenfold/device.h"
 #include "text/encoders/identity.h"
 #include "text/fail.h"
@@ -155,7 +157,11 @@ Graded Engines::make(const OutputRequest& request, Network network, std::int64_t
     int8_cosine = graded.int8_cosine;
     return graded.engine;
   };
-  Engine engine = cache->get(key(request, config), make, load_options(config));
+  const std::string key = this->key(request, config);
+  Engine engine = cache->get(key, make, load_options(config));
+  // What was built is not held beside what `load` made of its file, where other devices find it.
+  if (std::error_code none; options_.cache->load && std::filesystem::exists(cache->path(key), none))
+    cache_->engines.erase(kind() + text_of(request));
   return {std::move(engine), int8_cosine};
 }
 

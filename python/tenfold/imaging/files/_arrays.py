@@ -61,8 +61,8 @@ class ArrayWriter(Writer):
         else:
             self._put(tuple(slice(start, start + extent) for start, extent in zip(starts, array.shape)), array)
 
-    def pending(self, axis: str) -> int | None:
-        return self._buffer.pending(self.axes.index(axis)) if self._buffer else None
+    def pending(self, axis: str, within: tuple[str, int, int] | None = None) -> int | None:
+        return self._buffer.pending(self.axes.index(axis), within and (self.axes.index(within[0]), *within[1:])) if self._buffer else None
 
     def finish(self) -> None:
         pass

@@ -66,8 +66,11 @@ class ChunkBuffer:
         else:
             self._waiting[index] = chunk, count + piece.size
 
-    def pending(self, axis: int) -> int | None:
-        return min((index[axis] * self._chunks[axis] for index in self._waiting), default=None)
+    def pending(self, axis: int, within: tuple[int, int, int] | None = None) -> int | None:
+        """`within`: (axis, begin, end): of chunks that have something of this range."""
+        other, begin, end = within or (axis, 0, self._shape[axis])
+        return min((index[axis] * self._chunks[axis] for index in list(self._waiting)
+                    if index[other] * self._chunks[other] < end and (index[other] + 1) * self._chunks[other] > begin), default=None)
 
     @property
     def unfinished(self) -> int:

@@ -53,8 +53,8 @@ class Writer:
     def write(self, starts: tuple[int, ...], array: np.ndarray) -> None:
         raise NotImplementedError
 
-    def pending(self, axis: str) -> int | None:
-        """The lowest index along an axis of what a killed process would lose; None: nothing."""
+    def pending(self, axis: str, within: tuple[str, int, int] | None = None) -> int | None:
+        """The lowest index along an axis of what a killed process would lose; None: nothing. `within`: (axis, begin, end), of that."""
         return None
 
     def chunk(self, axis: str) -> int:
@@ -106,9 +106,12 @@ class Sink:
             unwritable(self.path, 'writing', error)
         self._written += array.size
 
-    def pending(self, axis: str) -> int | None:
-        """The lowest index along `axis` that a killed process would lose, as it is not in a file yet; None: nothing is."""
-        return self._writer.pending(axis)
+    def pending(self, axis: str, within: tuple[str, int, int] | None = None) -> int | None:
+        """The lowest index along `axis` that a killed process would lose, as it is not in a file yet; None: nothing is.
+
+        `within`: (axis, begin, end): of what is stored together with something of this range.
+        """
+        return self._writer.pending(axis, within)
 
     def chunk(self, axis: str) -> int:
         """Indices along `axis` that the file stores together: regions that end with them leave nothing pending there."""

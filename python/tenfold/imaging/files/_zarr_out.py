@@ -114,8 +114,8 @@ class ZarrWriter(Writer):
     def write(self, starts: tuple[int, ...], array: np.ndarray) -> None:
         self._buffer.write(starts, array)
 
-    def pending(self, axis: str) -> int | None:
-        return self._buffer.pending(self.axes.index(axis))
+    def pending(self, axis: str, within: tuple[str, int, int] | None = None) -> int | None:
+        return self._buffer.pending(self.axes.index(axis), within and (self.axes.index(within[0]), *within[1:]))
 
     def chunk(self, axis: str) -> int:
         return (self._shards or self._chunks)[self.axes.index(axis)]

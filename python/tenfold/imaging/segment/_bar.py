@@ -12,11 +12,12 @@ def duration(seconds: float) -> str:
 
 
 class Bar:
-    """`total`: planes and windows of the whole run; `planes` and `bytes` tell what is done."""
+    """`planes`, `windows`: of the whole run; `done` tells planes and bytes, `shares` names and windows of several devices."""
 
-    def __init__(self, kind: str, planes: int, windows: int, done: Callable[[], tuple[int, int]]):
+    def __init__(self, kind: str, planes: int, windows: int, done: Callable[[], tuple[int, int]],
+                 shares: Callable[[], list[tuple[str, int]]] | None = None):
         self._shown = kind == 'bar' or (kind == 'auto' and sys.stderr.isatty())
-        self._planes, self._total, self._done = planes, windows, done
+        self._planes, self._total, self._done, self._shares = planes, windows, done, shares
         self._begun = time.monotonic()
         self._drawn = 0.0
         self._width = 0
@@ -35,6 +36,10 @@ class Bar:
         left = duration((self._total - self.windows) / rate) if rate else '?'
         line = (f'segment: {planes}/{self._planes} planes, {rate:.1f} windows/s, {read / max(seconds, 1e-9) / 1e6:.1f} MB/s, '
                 f'{left} left')
+        if self._shares:
+            shares = self._shares()
+            total = sum(windows for _, windows in shares) or 1
+            line += ' (' + ', '.join(f'{name} {100 * windows / total:.0f} %' for name, windows in shares) + ')'
         sys.stderr.write('\r' + line.ljust(self._width))
         sys.stderr.flush()
         self._width = len(line)

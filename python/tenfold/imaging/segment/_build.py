@@ -19,9 +19,9 @@ KINDS = {2: InvalidArgument, 3: InvalidModel, 4: PlanRefused, 6: OutOfMemory}   
 WARNING = re.compile(r'^\[[^]]*\] \[[WE]\] ')
 
 
-def build(path: str, options: Options, shapes: dict[str, Sequence[Sequence[int]]]) -> Any:
-    """The engine of a model. `shapes`: least, best and largest of inputs whose shape is dynamic."""
-    device = options.device or default_device()
+def build(path: str, options: Options, name: str | None, shapes: dict[str, Sequence[Sequence[int]]]) -> Any:
+    """The engine of a model on a device; None: the usual one. `shapes`: least, best and largest of inputs whose shape is dynamic."""
+    device = name or default_device()
     flags = [f'--onnx={path}', f'--device={device}', '--skipInference', *options.build]
     if options.threads:
         flags.append(f'--threads={options.threads}')

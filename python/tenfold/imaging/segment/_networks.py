@@ -1,9 +1,7 @@
-"""Engines as one function of windows: their mean, over mirrored windows too, with axes as the networks have them."""
+"""The networks that flags name, and their engines on each device."""
 from __future__ import annotations
 
 import itertools
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ import numpy as np
 import tenfold
 from tenfold.errors import InvalidArgument
 from tenfold.imaging.segment._build import build
+from tenfold.imaging.segment._device import Device
 from tenfold.imaging.segment._options import Options
 
 FLOATS = ('float32', 'float16', 'float64')
@@ -25,12 +24,8 @@ def input_of(path: str, bindings: list[Any]) -> Any:
     return inputs[0]
 
 
-def bindings_of(path: str, is_plan: bool, device: str | None) -> tuple[Any, list[Any]]:
-    """(the engine, if it is one already; bindings)"""
-    if not is_plan:
-        return None, tenfold.bindings(path)
-    engine = tenfold.load(path, **({'device': device} if device else {}))
-    return engine, engine.bindings
+def load(path: str, device: str | None) -> Any:
+    return tenfold.load(path, **({'device': device} if device else {}))
 
 
 def fixed_extents(engine: Any, binding: Any) -> list[int]:
@@ -49,16 +44,20 @@ class Networks:
         self._options = options
         for plugins in options.plugins:   # which bindings and plans need here, too
             tenfold.plugins.load(plugins)
-        found = [(path, *bindings_of(path, is_plan, options.device)) for path, is_plan in options.models]
-        self._inputs = [input_of(path, bindings) for path, _, bindings in found]
-        self._paths = [path for path, _, _ in found]
-        self._engines: list[Any] = [engine for _, engine, _ in found]
+        self._paths = [path for path, _ in options.models]
+        self._names = options.devices
+        # By network, those of each device: of the first where it is a plan, until build() makes the others.
+        self._engines: list[dict[str | None, Any]] = [
+            {self._names[0]: load(path, self._names[0])} if is_plan else {} for path, is_plan in options.models]
+        loaded = [engines.get(self._names[0]) for engines in self._engines]
+        bindings = [engine.bindings if engine is not None else tenfold.bindings(path) for path, engine in zip(self._paths, loaded)]
+        self._inputs = [input_of(path, one) for path, one in zip(self._paths, bindings)]
+        self.devices: list[Device] = []
         ranks = {len(one.shape) - 2 for one in self._inputs}
         if len(ranks) > 1:
             raise InvalidArgument(f'networks of {" and ".join(map(str, sorted(ranks)))} spatial axes; expected as many in all of them')
         self.rank = ranks.pop()
-        self._fixed = [fixed_extents(engine, one) for (_, engine, _), one in zip(found, self._inputs)]
-        self.seconds = 0.0
+        self._fixed = [fixed_extents(engine, one) for engine, one in zip(loaded, self._inputs)]
         self.batch = options.batch
         self.dtype = 'float32'
         bad = [axis for axis in options.mirror if axis >= self.rank]
@@ -89,25 +88,32 @@ class Networks:
                                       'name the axis c by --axes')
 
     def build(self, channels: int, roi: tuple[int, ...], stored: list[str]) -> None:
-        """Engines of what is not a plan; of the plans `stored` where a run goes on, so that the kernels are the same."""
-        device = {'device': self._options.device} if self._options.device else {}
-        for at, (path, one) in enumerate(zip(self._paths, self._inputs)):
-            if self._engines[at] is None and stored:
-                self._engines[at] = tenfold.load(stored[at], **device)
-            elif self._engines[at] is None:
-                shapes = [(min(batch, one.shape[0]) if one.shape[0] > 0 else batch, channels, *roi)
-                          for batch in (1, self.batch, self.batch)]
-                self._engines[at] = build(path, self._options, {one.name: shapes} if -1 in one.shape else {})
+        """Engines of what is not a plan; of the plans `stored` where a run goes on, so that the kernels are the same. A device that is
+        named twice has one engine of each network."""
+        plans = iter(stored)
+        for (path, is_plan), one, engines in zip(self._options.models, self._inputs, self._engines):
+            shapes = [(min(batch, one.shape[0]) if one.shape[0] > 0 else batch, channels, *roi) for batch in (1, self.batch, self.batch)]
+            for name in dict.fromkeys(self._names):
+                plan = next(plans, None)
+                if name in engines:
+                    continue
+                if plan or is_plan:
+                    engines[name] = load(plan or path, name)
+                else:
+                    engines[name] = build(path, self._options, name, {one.name: shapes} if -1 in one.shape else {})
         self._check_engines(channels, roi)
 
     def _check_engines(self, channels: int, roi: tuple[int, ...]) -> None:
-        self._ranges = []
-        for path, engine, one in zip(self._paths, self._engines, self._inputs):
-            low, _, high = engine.profile_shapes(0, one.name)
-            if any(not a <= wanted <= b for a, wanted, b in zip(low[1:], (channels, *roi), high[1:])):
-                raise InvalidArgument(f'{path}: its profile takes {list(low)} to {list(high)}, not windows of {[channels, *roi]}')
-            self.batch = min(max(self.batch, low[0]), high[0])
-            self._ranges.append(low[0])
+        least: dict[str | None, list[int]] = {name: [] for name in self._names}
+        for path, one, engines in zip(self._paths, self._inputs, self._engines):
+            for name, engine in engines.items():
+                low, _, high = engine.profile_shapes(0, one.name)
+                if any(not a <= wanted <= b for a, wanted, b in zip(low[1:], (channels, *roi), high[1:])):
+                    raise InvalidArgument(f'{path}: its profile takes {list(low)} to {list(high)}, not windows of {[channels, *roi]}')
+                self.batch = min(max(self.batch, low[0]), high[0])
+                least[name].append(low[0])
+        self.devices = [Device(str(self._engines[0][name].device), [engines[name] for engines in self._engines], self._inputs,
+                               least[name], self._flips) for name in self._names]
         kinds = {one.numpy_dtype for one in self._inputs}
         self.dtype = kinds.pop() if len(kinds) == 1 else 'float32'
 
@@ -119,66 +125,34 @@ class Networks:
                                       'float16 or float64, or of the type of the image')
 
     def save(self, paths: list[str]) -> None:
-        for engine, path in zip(self._engines, paths):
+        for engine, path in zip((engine for engines in self._engines for engine in engines.values()), paths):
             engine.save(path)
-
-    def predictor(self, axes: str, squeezed: bool) -> Callable[[Any, int], Any]:
-        """A function of windows [windows, channel, axes...] in the sweep's order. `squeezed`: the network has no z, along which windows
-        have extent 1."""
-        spatial = sorted(axes, key='zyx'.index)
-        to = [0, 1, *(2 + axes.index(axis) for axis in spatial)]
-        back = [0, 1, *(2 + spatial.index(axis) for axis in axes)]
-
-        def predict(windows: np.ndarray, first: int) -> np.ndarray:
-            begun = time.perf_counter()
-            x = windows.transpose(to)
-            found = self.mean(x[:, :, 0] if squeezed else x)
-            found = (found[:, :, None] if squeezed else found).transpose(back)
-            found = np.ascontiguousarray(found)
-            self.seconds += time.perf_counter() - begun
-            return found
-        return predict
-
-    def mean(self, windows: np.ndarray) -> np.ndarray:
-        total: Any = None
-        for at in range(len(self._engines)):
-            for flip in self._flips:
-                found = self._run(at, np.flip(windows, flip) if flip else windows)
-                found = np.flip(found, flip) if flip else found
-                if total is None:   # of one network nothing is copied
-                    total = found
-                else:
-                    total = total + found if total.dtype == np.float32 else total.astype(np.float32) + found
-        runs = len(self._engines) * len(self._flips)
-        return total if runs == 1 else total / np.float32(runs)
-
-    def _run(self, at: int, windows: np.ndarray) -> np.ndarray:
-        one, engine, count = self._inputs[at], self._engines[at], len(windows)
-        if count < self._ranges[at]:   # an engine of a fixed batch computes all of it
-            windows = np.concatenate([windows, np.zeros((self._ranges[at] - count, *windows.shape[1:]), windows.dtype)])
-        found = engine({one.name: np.ascontiguousarray(windows, one.numpy_dtype)})
-        found = next(iter(found.values())) if isinstance(found, dict) else found
-        return found[:count]
 
     def output_channels(self, channels: int, roi: tuple[int, ...]) -> int:
         """Of one window of zeros; before the output is made, so that what does not fit is known by then."""
-        found = [self._run(at, np.zeros((1, channels, *roi), np.float32)) for at in range(len(self._engines))]
-        for path, one in zip(self._paths, found):
-            if one.ndim != self.rank + 2 or one.shape[2:] != roi or one.shape != found[0].shape:
+        found = [(path, device.run(at, np.zeros((1, channels, *roi), np.float32))) for device in self.devices
+                 for at, path in enumerate(self._paths)]
+        for path, one in found:
+            if one.ndim != self.rank + 2 or one.shape[2:] != roi or one.shape != found[0][1].shape:
                 raise InvalidArgument(f'{path}: its output is {list(one.shape)} for a window {list(roi)}; expected [batch, channel, '
                                       f'{", ".join(map(str, roi))}], the same of all networks')
-        return int(found[0].shape[1])
+        return int(found[0][1].shape[1])
 
     def outputs_left_out(self) -> list[str]:
-        return [one.name for one in [b for b in self._engines[0].bindings if not b.is_input][1:]]
+        return [one.name for one in [b for b in self.devices[0].engines[0].bindings if not b.is_input][1:]]
 
     def notes(self) -> list[str]:
         """Of precisions that were asked for and are not used."""
-        return sorted({note.text for engine in self._engines for note in engine.notes
+        return sorted({note.text for device in self.devices for engine in device.engines for note in engine.notes
                        if (note.kind, note.severity) == ('precision', 'info')})
+
+    def speeds(self, channels: int, roi: tuple[int, ...]) -> list[float]:
+        """Windows a second of each device; one that is named twice is measured once."""
+        of = {device.name: device for device in self.devices}
+        found = {name: device.speed(self.batch, channels, roi) for name, device in of.items()}
+        return [found[device.name] for device in self.devices]
 
     @property
     def device(self) -> str:
-        return str(self._engines[0].info.device)
-
-
+        """What the processors are."""
+        return ', '.join(dict.fromkeys(str(device.engines[0].info.device) for device in self.devices))

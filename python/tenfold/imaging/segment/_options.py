@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -21,7 +22,7 @@ def refuse_flag(flag: str, text: str, expected: str) -> NoReturn:
 @dataclass
 class Options:
     models: list[tuple[str, bool]] = field(default_factory=list)   # path, whether it is a plan
-    device: str | None = None
+    devices: list[str | None] = field(default_factory=lambda: [None])   # None: the first GPU, else the CPU
     threads: int = 0                                               # all
     build: list[str] = field(default_factory=list)                 # flags of exec
     plugins: list[str] = field(default_factory=list)               # libraries among them
@@ -114,6 +115,14 @@ def set_reduce(options: Options, flag: str, text: str) -> None:
     options.threshold = number(flag, value) if value else 0.5
 
 
+def set_devices(options: Options, flag: str, text: str) -> None:
+    """One name, or several that share the rows; exec knows names, and refuses others."""
+    names = _text(flag, text).split(',')
+    if len(names) > 1 and not all(re.fullmatch(r'cpu|cuda:[0-9]+', name) for name in names):
+        refuse_flag(flag, text, 'cpu and cuda:N, as cuda:0,cuda:1 or cuda:0,cpu')
+    options.devices = list(names)
+
+
 def set_channel(options: Options, flag: str, text: str) -> None:
     """One channel or several; the network's axis of channels stays in any case."""
     options.channel = numbers(flag, text, whole)
@@ -143,7 +152,7 @@ def add_build(options: Options, flag: str, text: str) -> None:
 FLAGS: dict[str, Callable[[Options, str, str], None]] = {
     'onnx': lambda options, flag, text: options.models.append((_text(flag, text), False)),
     'loadEngine': lambda options, flag, text: options.models.append((_text(flag, text), True)),
-    'device': _field('device', _text),
+    'device': set_devices,
     'threads': _field('threads', whole, 1), 'build': add_build,
     'input': _field('input', _text), 'output': _field('output', _text),
     'axes': _field('axes', _text), 'channel': set_channel, 'time': _field('time', _text),
@@ -186,8 +195,6 @@ def parse(words: list[str]) -> Options:
         raise InvalidArgument('--mode=halo and --halo=N need each other: the outer N voxels of a window do not count')
     if 'calib' in options.given and len(options.models) > 1:
         refuse_flag('calib', options.given['calib'], 'one --onnx: a cache is of one model')
-    if options.device is not None and ',' in options.device:
-        refuse_flag('device', options.device, 'one device')
     return options
 
 

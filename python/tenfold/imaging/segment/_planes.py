@@ -1,8 +1,9 @@
 """Planes of the input as the sweep asks for them, in a thread of its own: normalized, NaN counted."""
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,13 @@ class PlaneReader:
         self.channels, self.times = self._extent.get('c', 1), self._extent.get('t', 1)
         stored = source.dtype.name
         self.dtype = np.dtype('float32' if chain.steps or stored not in (*SWEEP_TYPES, 'bool') else 'uint8' if stored == 'bool' else stored)
-        self.nans_before = 0           # that a killed run has counted, in front of `count_from`: (time point, row, plane)
-        self.count_from = (0, 0, 0)
-        self._nans: list[tuple[int, int, int, int]] = []   # time point, row of the band, plane, how many
+        self.nans_before = 0           # that a killed run has counted
+        self._nans: dict[tuple[int, int], list[tuple[int, int]]] = {}   # by time point and band: plane, how many
         self.seconds = 0.0
         self.bytes = 0
         self.group_bytes = GROUP_BYTES
-        self._image = self._row = 0    # the time point that is swept, and the band
         self.measured = -1             # the time point whose statistics there are
-        self._counted = slice(None)    # rows of the image that are this band's
+        self._lock = threading.Lock()  # sweeps of several devices read at the same time
 
     @property
     def group(self) -> int:
@@ -49,31 +48,42 @@ class PlaneReader:
         """Bytes of what is read, and of what becomes of it, for each that the sweep gets."""
         return 1 + self.source.dtype.itemsize / self.dtype.itemsize
 
-    def begin(self, image: int, row: int, rows: tuple[int, int]) -> None:
-        """The sweep over a band of a time point begins; `rows` of the image are its own."""
+    def begin(self, image: int) -> None:
+        """Sweeps over a time point begin."""
         if self.chain.needs_statistics and self.measured != image:
             self.chain.measure(lambda: self._checked_planes(image))
             self.measured = image
-        self._image, self._row, self._counted = image, row, slice(*rows)
 
     def _checked_planes(self, image: int) -> Iterator[np.ndarray]:
         for start in range(0, self.image[0], self.group):
             begun = time.perf_counter()
             planes = self._read(image, start, min(start + self.group, self.image[0]))
-            found = self._without_nan(planes, image, start, counts=False)
+            found = self._without_nan(planes, self._find_nan(planes, image, start))
             self.seconds += time.perf_counter() - begun
             yield found
 
-    def read(self, _: int, begin: tuple[int, ...], extent: tuple[int, ...]) -> np.ndarray:
-        """What the sweep calls, in ascending order: [channel, planes, ...]."""
-        begun = time.perf_counter()
-        rows = (begin[1], begin[1] + extent[1]) if len(begin) > 1 else None
-        raw = self._read(self._image, begin[0], begin[0] + extent[0], rows)
-        self.bytes += raw.nbytes
-        planes = self._without_nan(raw, self._image, begin[0], rows[0] if rows else 0)
-        found = self.chain(planes) if self.chain.steps else np.ascontiguousarray(planes, self.dtype)
-        self.seconds += time.perf_counter() - begun
-        return found
+    def of_band(self, image: int, number: int, rows: tuple[int, int], first: int) -> Callable[..., np.ndarray]:
+        """What the sweep of a band calls, in ascending order: [channel, planes, ...]. `rows` of the image, and planes from `first` on, are
+        its own: their NaN count."""
+        own = slice(*rows)
+
+        def read(_: int, begin: tuple[int, ...], extent: tuple[int, ...]) -> np.ndarray:
+            wanted = (begin[1], begin[1] + extent[1]) if len(begin) > 1 else None
+            with self._lock:
+                begun = time.perf_counter()
+                raw = self._read(image, begin[0], begin[0] + extent[0], wanted)
+                self.bytes += raw.nbytes
+                there = self._find_nan(raw, image, begin[0])
+                if there is not None:   # rows that two bands read count in one of them
+                    low = wanted[0] if wanted else 0
+                    counted = there if there.ndim < 3 else there[:, :, max(0, own.start - low):max(0, own.stop - low)]
+                    self._nans.setdefault((image, number), []).extend(
+                        (begin[0] + plane, int(counted[:, plane].sum())) for plane in range(raw.shape[1]) if begin[0] + plane >= first)
+                planes = self._without_nan(raw, there)
+                found = self.chain(planes) if self.chain.steps else np.ascontiguousarray(planes, self.dtype)
+                self.seconds += time.perf_counter() - begun
+            return found
+        return read
 
     def _read(self, image: int, start: int, stop: int, rows: tuple[int, int] | None = None) -> np.ndarray:
         bounds = {'t': (image, image + 1), self.spatial[0]: (start, stop), **({self.spatial[1]: rows} if rows else {})}
@@ -84,32 +94,30 @@ class PlaneReader:
         extents = [high - low for low, high in (bounds.get(axis, (0, self._extent[axis])) for axis in self.spatial)]
         return found.reshape(self.channels, *extents)
 
-    def _without_nan(self, planes: np.ndarray, image: int, start: int, row: int = 0, counts: bool = True) -> np.ndarray:
+    def _find_nan(self, planes: np.ndarray, image: int, start: int) -> np.ndarray | None:
+        """Where they are; None: nowhere. Throws where there are to be none."""
         if planes.dtype.kind != 'f':
-            return planes
+            return None
         there = np.isnan(planes)
         number = int(there.sum())
-        if not number:
-            return planes
-        if self.nan == 'fail':
+        if number and self.nan == 'fail':
             plane = start + int(np.argmax(there.any(axis=tuple(axis for axis in range(planes.ndim) if axis != 1))))
             where = f'time {image}, ' if 't' in self._extent else ''
             raise InvalidArgument(f'{self.source.path}: {where}{self.spatial[0]} {plane}: NaN, {number} of them in the planes {start} to '
                                   f'{start + planes.shape[1] - 1}; expected numbers: --nan=zero takes 0 for them, --nan=pass leaves them')
-        if counts:   # rows that two bands read count in one of them
-            own = there
-            if there.ndim > 2:
-                own = there[:, :, max(0, (self._counted.start or 0) - row):None if self._counted.stop is None else self._counted.stop - row]
-            self._nans += [(image, self._row, start + plane, int(own[:, plane].sum())) for plane in range(planes.shape[1])]
-        return np.where(there, planes.dtype.type(0), planes) if self.nan == 'zero' else planes
+        return there if number else None
 
-    def nans(self, image: int, row: int, planes: int) -> int:
-        """In the planes before this one of a band, and in the bands before, each counted once."""
-        return self.nans_before + sum(number for *at, number in self._nans if self.count_from <= tuple(at) < (image, row, planes))
+    def _without_nan(self, planes: np.ndarray, there: np.ndarray | None) -> np.ndarray:
+        return np.where(there, planes.dtype.type(0), planes) if there is not None and self.nan == 'zero' else planes
+
+    def nans(self, image: int, planes: list[int]) -> int:
+        """In the time points before, and of this one in as many planes of each band, each counted once."""
+        return self.nans_before + sum(number for (at, band), found in list(self._nans.items()) for plane, number in list(found)
+                                      if at < image or (at == image and plane < planes[band]))
 
     @property
     def all_nans(self) -> int:
-        return self.nans(self.times, 0, 0)
+        return self.nans(self.times, [])
 
     def close(self) -> None:
         self.source.close()

@@ -5,7 +5,8 @@ import sys
 
 from tenfold.errors import Cancelled, Error, InvalidArgument, InvalidModel, OutOfMemory, PlanRefused, Unsupported
 from tenfold.imaging.segment._options import parse
-from tenfold.imaging.segment._run import Stopped, run
+from tenfold.imaging.segment._run import run
+from tenfold.imaging.segment._sweep import Stopped
 
 CODES = ((InvalidArgument, 2), (InvalidModel, 3), (Unsupported, 3), (PlanRefused, 4), (OutOfMemory, 6))
 RUN_FAILED, OUT_OF_MEMORY, INTERRUPTED = 1, 6, 130

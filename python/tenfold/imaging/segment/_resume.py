@@ -36,11 +36,13 @@ def digest_of_input(path: str) -> str:
 class State:
     def __init__(self, options: Options):
         self.path = options.output.rstrip('/') + '.partial.json'
-        self.plans = [f'{options.output.rstrip("/")}.partial.{number}.plan' for number in range(len(options.models))]
-        # Time points that are done; of the next one rows that are done in all planes, and planes of the band after them.
-        self.image = self.row = self.planes = self.nans = 0
+        self.plans = [f'{options.output.rstrip("/")}.partial.{number}.plan'
+                      for number in range(len(options.models) * len(set(options.devices)))]
+        # Time points that are done; of the next one the planes of each band that are done.
+        self.image = self.nans = 0
+        self.planes: list[int] = []
         self.complete = False
-        self.bands: list[int] = []
+        self.bands: list[tuple[int, int, int]] = []   # device, rows
         self._identity = {
             'engine': [digest_of_file(path) for path, _ in options.models],
             'input': digest_of_input(options.input),
@@ -62,8 +64,11 @@ class State:
         for path, digest in zip(self.plans, plans):
             if not os.path.exists(path) or digest_of_file(path) != digest:
                 raise InvalidArgument(f'{path}: resume: the plan of the killed run is missing or changed; run it without --resume')
-        self.image, self.row, self.planes, self.nans, self.complete, self.bands = (
-            found[name] for name in ('image', 'row', 'planes', 'nans', 'complete', 'bands'))
+        try:
+            self.image, self.planes, self.nans, self.complete = (found[name] for name in ('image', 'planes', 'nans', 'complete'))
+            self.bands = [(device, begin, end) for device, begin, end in found['bands']]
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidArgument(f'{self.path}: resume: damaged or of another version ({error}); run it without --resume') from error
         return True
 
     def _changes(self, found: dict[str, Any]) -> list[str]:
@@ -81,16 +86,15 @@ class State:
     def begin(self) -> None:
         """After plans were saved, before the first plane is written."""
         self._identity['plans'] = [digest_of_file(path) for path in self.plans]
-        self.save(0, 0, 0, 0)
+        self.save(0, [0] * len(self.bands), 0)
 
     def keep_plans(self) -> None:
         self._identity['plans'] = [digest_of_file(path) for path in self.plans]
 
-    def save(self, image: int, row: int, planes: int, nans: int, complete: bool = False) -> None:
-        self.image, self.row, self.planes, self.nans, self.complete = image, row, planes, nans, complete
+    def save(self, image: int, planes: list[int], nans: int, complete: bool = False) -> None:
+        self.image, self.planes, self.nans, self.complete = image, planes, nans, complete
         with open(self.path + '.new', 'w') as file:
-            json.dump({**self._identity, 'image': image, 'row': row, 'planes': planes, 'nans': nans, 'complete': complete,
-                       'bands': self.bands}, file)
+            json.dump({**self._identity, 'image': image, 'planes': planes, 'nans': nans, 'complete': complete, 'bands': self.bands}, file)
         os.replace(self.path + '.new', self.path)
 
     def partial_is_gone(self) -> bool:

@@ -51,6 +51,8 @@ struct Loaded {
     library.get(compile, "nvrtcCompileProgram"), library.get(log_bytes, "nvrtcGetProgramLogSize"), library.get(log, "nvrtcGetProgramLog");
     library.get(binary_bytes, "nvrtcGetCUBINSize"), library.get(binary, "nvrtcGetCUBIN");
     why_not = library.why_not();
+    if (!library.opened())
+      why_not += ": NVIDIA's wheel has it (pip install nvidia-cuda-nvrtc; an image takes it by --build-arg NVRTC=nvidia-cuda-nvrtc)";
     int major = 0, minor = 0;
     if (library.opened() && version(&major, &minor) == 0 && major < 12)
       why_not = cat("NVRTC ", major, ".", minor, " is too old: 12.0 or later is needed");

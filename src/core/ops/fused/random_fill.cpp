@@ -1,6 +1,7 @@
 // RandomFill (internal): numbers of one distribution, in the shape that operand 0 holds.
 //
-// With a seed every run gives the same numbers; without one each run gives others.
+// With a seed every run gives the same numbers; without one each run gives others. `seed` starts splitmix64, whose numbers are independent
+// of each other; `mt19937`, an integer, the Mersenne twister, two of whose numbers are one of 53 bits: so does NumPy's RandomState.
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -16,6 +17,8 @@ namespace {
 void infer(InferCall& call) {
   const auto type = dtype_from_name(call.attributes().string("dtype"));
   call.validate(type && is_float(*type), "random numbers are floats, not ", call.attributes().string("dtype"));
+  const std::int64_t twister = call.attributes().integer("mt19937", 0);
+  call.supported(twister >= 0 && twister <= UINT32_MAX, "the seed is ", twister, ", 0 to 2^32 - 1 are supported");
   const std::string& kind = call.attributes().string("distribution");
   call.validate(kind == "normal" || kind == "uniform", "distribution is '", kind, "', normal or uniform expected");
   call.out(0, *type, ops::need_shape(call, 0));
@@ -34,9 +37,18 @@ std::uint64_t next_stream() {
   return streams.fetch_add(0xd1b54a32d192ed03u);
 }
 
+void fill_by_mt19937(Call& call, std::uint32_t seed) {
+  std::mt19937 twister(seed);
+  for (std::int64_t i = 0; i < call.out[0].size(); ++i) {
+    const std::uint64_t high = twister() >> 5, low = twister() >> 6;
+    store_double(call.out[0].dtype, call.out[0].data, i, static_cast<double>(high << 26 | low) * 0x1p-53);
+  }
+}
+
 void reference(Call& call) {
   ops::set_output_shape(call, 0, ops::read_ints(call.in[0]));
   const Attributes& a = call.attributes();
+  if (a.has("mt19937")) return fill_by_mt19937(call, static_cast<std::uint32_t>(a.integer("mt19937")));
   const bool seeded = a.has("seed");
   const std::uint64_t stream = seeded ? std::uint64_t{std::bit_cast<std::uint32_t>(a.number("seed"))} << 20 : next_stream();
   const double first = a.number("a"), second = a.number("b");  // mean and deviation, or both ends
@@ -56,7 +68,7 @@ OpDef op_random_fill() {
   return {.name = "RandomFill",
           .types = "int -> float",
           .attributes = {{"distribution", "uniform"}, {"a", 0.0f}, {"b", 1.0f}, {"dtype", "f32"}},
-          .optional_attributes = "seed: float",
+          .optional_attributes = "seed: float, mt19937: int",
           .infer = infer,
           .reference = reference,
           .pure = false};

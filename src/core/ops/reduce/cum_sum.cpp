@@ -1,70 +1,20 @@
 // CumSum: running sums along one axis, optionally from the end, optionally without the element itself.
-#include "base/types/element.h"
-#include "ir/fault.h"
-#include "ops/elements.h"
-#include "ops/reduce/reduce_common.h"
+#include "ops/reduce/running_common.h"
 
 namespace tenfold::ir {
 namespace {
 
-void infer(InferCall& call) {
-  if (call.has(1)) {
-    const Dim elements = product(call.dims(1));
-    call.check_shape(!elements.is_constant() || elements.constant() == 1, "the axis has ", elements.text(), " elements, 1 expected");
-  } else {
-    call.axis(call.attributes().integer("axis"), call.rank(0));
-  }
-  call.out(0, call.dtype(0), call.dims(0));
-}
-
-// f(offset of the first element) for every line along the axis.
-template <class F>
-void for_each_line(const Shape& shape, std::size_t axis, std::int64_t inner, F&& f) {
-  const std::int64_t outer = element_count(std::span(shape).first(axis));
-  for (std::int64_t o = 0; o < outer; ++o) {
-    for (std::int64_t i = 0; i < inner; ++i) f(o * shape[axis] * inner + i);
-  }
-}
-
 void reference(Call& call) {
-  const TensorRef &in = call.in[0], &out = call.out[0];
-  const auto rank = static_cast<std::int64_t>(in.shape.size());
-  call.check_shape(!call.has(1) || call.in[1].size() == 1, "the axis is no single number");
-  const std::int64_t requested = call.has(1) ? load_int(call.in[1].dtype, call.in[1].data, 0) : call.attributes().integer("axis");
-  call.check_shape(requested >= -rank && requested < rank, "axis ", requested, " is out of range for ", rank, " dimensions");
-  const auto axis = static_cast<std::size_t>(requested < 0 ? requested + rank : requested);
-  const bool exclusive = call.attributes().integer("exclusive") != 0, reverse = call.attributes().integer("reverse") != 0;
-  const std::int64_t extent = in.shape[axis], inner = element_count(std::span(in.shape).subspan(axis + 1));
-  for_each_line(in.shape, axis, inner, [&](std::int64_t first) {
-    double real = 0;
-    std::uint64_t whole = 0;   // wraps
-    for (std::int64_t e = 0; e < extent; ++e) {
-      const std::int64_t at = first + (reverse ? extent - 1 - e : e) * inner;
-      const double real_before = real;
-      const std::uint64_t whole_before = whole;
-      if (is_float(in.dtype)) {
-        real += load_double(in.dtype, in.data, at);
-        store_double(out.dtype, out.data, at, exclusive ? real_before : real);
-      } else {
-        whole += static_cast<std::uint64_t>(load_int(in.dtype, in.data, at));
-        store_int(out.dtype, out.data, at, static_cast<std::int64_t>(exclusive ? whole_before : whole));
-      }
-    }
-  });
+  run_along(call, {.real = [](double sum, double x) { return sum + x; }, .whole = [](auto sum, auto x) { return sum + x; }, .start = 0});
 }
 
 }  // namespace
 
 OpDef op_cum_sum() {
-  return {.name = "CumSum",
-          .max_inputs = 2,
-          .types = "T, int -> T; T: number",
-          .attributes = {{"axis", 0}, {"exclusive", 0}, {"reverse", 0}},
-          .infer = infer,
-          .reference = reference,
-          .cases = {"f32[2,3,5] axis=1", "f32[9]", "f32[4,7] axis=-1 exclusive=1", "f32[4,7] axis=-1 reverse=1",
-                    "f32[4,7] axis=0 exclusive=1 reverse=1", "i64[3,8] axis=1", "u8[40]", "f16[3,9] axis=1", "f64[2,3]",
-                    "f32[0,3] axis=1"}};
+  return running("CumSum", reference,
+                 {"f32[2,3,5] axis=1", "f32[9]", "f32[4,7] axis=-1 exclusive=1", "f32[4,7] axis=-1 reverse=1",
+                  "f32[4,7] axis=0 exclusive=1 reverse=1", "i64[3,8] axis=1", "u8[40]", "f16[3,9] axis=1", "f64[2,3]",
+                  "f32[0,3] axis=1"});
 }
 
 }  // namespace tenfold::ir

@@ -147,8 +147,10 @@ Engine PlanCache::get(const std::string& key, const std::function<Engine()>& mak
     store(key, engine, name);
   } catch (const Error& error) {
     warn(error);
+    return engine;
   }
-  return engine;
+  if (!options_.load && load.weights != WeightsMode::map) return engine;
+  return find(key, load, name).value_or(engine);   // the first process, too, has what the others load
 }
 
 std::vector<PlanCacheEntry> PlanCache::entries() const {

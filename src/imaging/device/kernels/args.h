@@ -33,6 +33,12 @@ struct AddArgs {
   int starts[kWindowsOfAnAdd], begins[kWindowsOfAnAdd], ends[kWindowsOfAnAdd];   // on the last axis
 };
 
+// What becomes of the means of a voxel, by tenfold/sliding_window.h's numbers.
+struct Ending {
+  int channels, activation, reduction, type;   // type: of labels
+  float threshold;
+};
+
 // Planes [first, first + count) of the cropped output from sums: mean, activation, reduction.
 struct FinishArgs {
   const float* sums;         // plane z lies at z % planes
@@ -45,8 +51,22 @@ struct FinishArgs {
   int padded[4], crop_begin[4], crop[4];   // crop[0] is `count`
   int planes, roi, halo, windows;          // of the first axis
   int first_window, end_window;            // those that touch these planes
-  int channels, activation, reduction, type;   // as tenfold/sliding_window.h counts them
-  float threshold;
+  Ending ending;
+};
+
+// Planes of results on a grid of their own, from two planes of means: mixed as on CPUs, then activation and reduction.
+struct ResampleArgs {
+  const float* means;        // [channel, 2, from 1, 2, 3]: plane z lies at z % 2
+  // By axis of the results: result i is first[i] * (1 - weight[i]) + second[i] * weight[i] of the means.
+  const int* first[4];
+  const int* second[4];
+  const float* weights[4];
+  void* to;                  // [channel, count, results...]
+  long long channel_stride, plane_stride;   // of `to`, in elements
+  int from[4], results[4];   // results[0] is `count`; from[0] is not used
+  int first_plane;           // of the results
+  int copies;                // along the last axis, all of whose weights are zero
+  Ending ending;
 };
 
 // The mean of what several engines give for the same windows.

@@ -1,5 +1,5 @@
-// Windows of images on a GPU: cut, add, finish. A thread has one voxel, and none waits for another. Types and conversions are those that
-// DeviceWork::load_kernel() puts in front.
+// Windows of images on a GPU: cut, add, finish; the mean of engines. A thread has one voxel, and none waits for another.
+// Types and conversions are those that DeviceWork::load_kernel() puts in front.
 
 __device__ __forceinline__ float load_value(const void* p, i64 i, int type) {
   switch (type) {
@@ -108,9 +108,35 @@ __device__ __forceinline__ float divisor_of(const FinishArgs& a, int z, i64 at, 
   return sum;
 }
 
-__device__ __forceinline__ float mean_of(const FinishArgs& a, const float* sums, i64 stride, int channel, float divisor) {
-  const float mean = __fdiv_rn(sums[channel * stride], divisor);
-  return a.activation == 1 ? __fdiv_rn(1.f, 1.f + expf(-mean)) : mean;
+// Of the sums of one voxel.
+struct Means {
+  const float* sums;
+  i64 stride;       // between channels
+  float divisor;
+  __device__ __forceinline__ float of(int channel) const { return __fdiv_rn(sums[channel * stride], divisor); }
+};
+
+// Activation and reduction of a voxel, whose means by channel are `means.of(channel)`, to element `at` of a channel.
+template <class Values>
+__device__ __forceinline__ void end_voxel(const Ending& how, const Values& means, void* to, i64 at, i64 channel_stride) {
+  float largest = 0.f, total = 1.f;
+  if (how.activation == 2) {   // softmax
+    largest = -INFINITY_F, total = 0.f;
+    for (int c = 0; c < how.channels; ++c) largest = fmaxf(largest, means.of(c));
+    for (int c = 0; c < how.channels; ++c) total += expf(means.of(c) - largest);
+  }
+  float best = 0.f;
+  int label = 0;
+  for (int c = 0; c < how.channels; ++c) {
+    float value = means.of(c);
+    if (how.activation == 1) value = __fdiv_rn(1.f, 1.f + expf(-value));
+    if (how.activation == 2) value = __fdiv_rn(expf(value - largest), total);
+    if (how.reduction == 0) ((float*)to)[c * channel_stride + at] = value;
+    if (how.reduction == 2) ((u8*)to)[c * channel_stride + at] = value >= how.threshold ? 1 : 0;
+    // NaN is the largest of all, as in NumPy and torch.
+    if (c == 0 || value > best || (value != value && best == best)) best = value, label = c;
+  }
+  if (how.reduction == 1) store_value(to, at, how.type, (float)label);
 }
 
 // Blocks: voxels of the cropped planes.
@@ -124,28 +150,10 @@ extern "C" __global__ void finish(const FinishArgs a) {
     at = at * a.padded[axis] + a.crop_begin[axis] + p.at[axis];
     section *= a.padded[axis];
   }
-  const float divisor = divisor_of(a, z, at, section);
-  if (!(divisor > 0.f)) *a.not_positive = 1;
-  const i64 stride = (i64)a.planes * section;
-  const float* const sums = a.sums + (i64)(z % a.planes) * section + at;
-  float largest = 0.f, total = 1.f;
-  if (a.activation == 2) {   // softmax
-    largest = -INFINITY_F, total = 0.f;
-    for (int c = 0; c < a.channels; ++c) largest = fmaxf(largest, mean_of(a, sums, stride, c, divisor));
-    for (int c = 0; c < a.channels; ++c) total += expf(mean_of(a, sums, stride, c, divisor) - largest);
-  }
+  const Means means = {a.sums + (i64)(z % a.planes) * section + at, (i64)a.planes * section, divisor_of(a, z, at, section)};
+  if (!(means.divisor > 0.f)) *a.not_positive = 1;
   const i64 to = (i64)p.at[0] * a.plane_stride + i % ((u32)a.crop[1] * (u32)a.crop[2] * (u32)a.crop[3]);
-  float best = 0.f;
-  int label = 0;
-  for (int c = 0; c < a.channels; ++c) {
-    float value = mean_of(a, sums, stride, c, divisor);
-    if (a.activation == 2) value = __fdiv_rn(expf(value - largest), total);
-    if (a.reduction == 0) ((float*)a.to)[c * a.channel_stride + to] = value;
-    if (a.reduction == 2) ((u8*)a.to)[c * a.channel_stride + to] = value >= a.threshold ? 1 : 0;
-    // NaN is the largest of all, as in NumPy and torch.
-    if (c == 0 || value > best || (value != value && best == best)) best = value, label = c;
-  }
-  if (a.reduction == 1) store_value(a.to, to, a.type, (float)label);
+  end_voxel(a.ending, means, a.to, to, a.channel_stride);
 }
 
 // Blocks: elements of a batch's outputs. Engines are added in their order, as on CPUs.

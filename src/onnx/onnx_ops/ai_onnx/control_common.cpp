@@ -10,9 +10,9 @@ Bodies import_bodies(OnnxImport& call, const std::vector<std::string>& attribute
   return bodies;
 }
 
-std::vector<Value*> add_control(OnnxImport& call, Bodies bodies, std::vector<Value*> own, Attributes attributes) {
+std::vector<Value*> add_control(OnnxImport& call, Bodies bodies, std::vector<Value*> own, Attributes attributes, std::string_view op) {
   Node node;
-  node.def = &call.graph().registry().get(call.op());
+  node.def = &call.graph().registry().get(op.empty() ? call.op() : op);
   node.name = call.name();
   node.inputs = std::move(own);
   node.inputs.insert(node.inputs.end(), bodies.captures.begin(), bodies.captures.end());

@@ -12,7 +12,7 @@ struct Bodies {
 };
 Bodies import_bodies(OnnxImport& call, const std::vector<std::string>& attributes,
                      const std::vector<std::vector<ValueType>>& formal);
-// Adds the node that owns them: its operands are `own`, then the captures.
-std::vector<Value*> add_control(OnnxImport& call, Bodies bodies, std::vector<Value*> own, Attributes attributes);
+// Adds the node that owns them: its operands are `own`, then the captures. `op`: of the graph; "": the one of the same name.
+std::vector<Value*> add_control(OnnxImport& call, Bodies bodies, std::vector<Value*> own, Attributes attributes, std::string_view op = "");
 
 }  // namespace tenfold::onnx_ops

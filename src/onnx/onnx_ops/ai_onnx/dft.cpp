@@ -1,7 +1,10 @@
 // DFT: a Fourier transform along one axis, as a product with its matrix. Operands: data [..., 1 or 2], length, axis (from opset 20).
 #include <algorithm>
+#include <numeric>
 
 #include "onnx_ops/ai_onnx/fourier_common.h"
+#include "onnx_ops/ai_onnx/fourier_run_common.h"
+#include "ops/reduce/reduce_common.h"
 
 namespace tenfold::onnx_ops {
 namespace {
@@ -31,16 +34,14 @@ void write_matrix(const Transform& t, T* at) {
   while (at != end) *at++ = 0;
 }
 
+// The matrix is a constant.
 std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
-  const int rank = known_rank(call, 0);
-  expect_float(call, 0);
+  const int rank = call.in(0)->rank();
   const Dims& dims = call.in(0)->dims();
-  check_shape(rank >= 2 && rank < 20 && axis >= -rank && axis < rank, "axis ", axis, " of data of rank ", rank);
+  check_shape(axis >= -rank && axis < rank, "axis ", axis, " of data of rank ", rank);
   if (axis < 0) axis += rank;
   check_shape(axis != rank - 1, "the last dim holds real and imaginary parts, and is no axis to transform");
   const Dim extent = dims[static_cast<std::size_t>(axis)], parts = dims.back();
-  supported(extent.is_constant() && parts.is_constant(), "an axis to transform must have a constant extent, not ", extent.text());
-  check_shape(parts == Dim(1) || parts == Dim(2), "the last dim is ", parts.text(), ", 1 or 2 expected");
   supported(extent.constant() < kMaxFourier, "a transform of ", extent.text(), " elements is too large to be done by a matrix");
   Transform t{.in = extent.constant(), .parts = parts.constant(), .inverse = call.attributes.integer("inverse", 0) != 0};
   const bool onesided = call.attributes.integer("onesided", 0) != 0;
@@ -58,10 +59,54 @@ std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
   return {one(call, "Einsum", {call.in(0), m}, {{"equation", cat(from, "C,NCKD->", to, "D")}})};
 }
 
-std::vector<Value*> from_17(OnnxImport& call) { return transformed(call, call.attributes.integer("axis", 1)); }
-std::vector<Value*> from_20(OnnxImport& call) {
-  return transformed(call, constant_integer(call, 2, "the axis of a transform", -2));
+// What the axis, the extent or the length is, the run knows. The axis comes to the middle of [outer, axis, inner, parts] by reshapes alone.
+std::vector<Value*> transformed_at_run(OnnxImport& call, Value* axis) {
+  const auto rank = static_cast<std::int64_t>(call.in(0)->rank());
+  const std::int64_t parts = call.in(0)->dims().back().constant();
+  const bool onesided = call.attributes.integer("onesided", 0) != 0, inverse = call.attributes.integer("inverse", 0) != 0;
+  Value *one_i = call.ints({1}), *two = call.ints({2}), *dims = one(call, "Shape", {call.in(0)});
+  axis = single(call, axis);
+  axis = one(call, "Where", {one(call, "Less", {axis, call.ints({0})}), one(call, "Add", {axis, call.ints({rank})}), axis});
+  Ints places(static_cast<std::size_t>(rank));
+  std::iota(places.begin(), places.end(), 0);
+  Value* place = call.ints(places);
+  const auto product_where = [&](Value* chosen) {
+    return reshaped(call, one(call, "ReduceProd", {one(call, "Where", {chosen, dims, one_i})}, {{"axes", Ints{0}}}), {1});
+  };
+  Value* outer = product_where(one(call, "Less", {place, axis}));
+  Value* inner = product_where(one(call, "And", {one(call, "Greater", {place, axis}), one(call, "Less", {place, call.ints({rank - 1})})}));
+  Value* elements = one(call, "Gather", {dims, axis}, {{"axis", 0}});
+  Value* x = one(call, "Reshape", {call.in(0), one(call, "Concat", {outer, elements, inner, call.ints({parts})}, {{"axis", 0}})});
+  RunTransform t{.length = elements, .bins = nullptr, .inverse = inverse, .from_half = onesided && inverse};
+  if (call.in(1)) t.length = single(call, call.in(1));
+  else if (t.from_half) t.length = one(call, "Mul", {one(call, "Sub", {elements, one_i}), two});
+  t.bins = onesided && !inverse ? one(call, "Add", {one(call, "Div", {t.length, two}), one_i}) : t.length;
+  Value* y = transformed_at_run(call, x, parts, t);
+  Value* shape = one(call, "Where", {one(call, "Equal", {place, axis}), t.bins, dims});
+  shape = one(call, "Slice", {shape, call.ints({0}), call.ints({rank - 1}), call.ints({0})});
+  return {one(call, "Reshape", {y, one(call, "Concat", {shape, call.ints({t.from_half ? 1 : 2})}, {{"axis", 0}})})};
 }
+
+// `axis` null: it is `otherwise`.
+std::vector<Value*> transform(OnnxImport& call, Value* axis, std::int64_t otherwise) {
+  const int rank = known_rank(call, 0);
+  expect_float(call, 0);
+  check_shape(rank >= 2 && rank < 20, "data of rank ", rank);
+  const Dim parts = call.in(0)->dims().back();
+  supported(parts.is_constant(), "the last dim is ", parts.text(), ", a constant one is supported");
+  check_shape(parts == Dim(1) || parts == Dim(2), "the last dim is ", parts.text(), ", 1 or 2 expected");
+  const auto known = axis ? known_integers(*axis) : Ints{otherwise};
+  if (!known) return transformed_at_run(call, axis);
+  check_shape(known->size() == 1, "the axis of a transform has ", known->size(), " elements, one expected");
+  const std::int64_t at = known->front();
+  check_shape(at >= -rank && at < rank, "axis ", at, " of data of rank ", rank);
+  const bool constant = call.in(0)->dims()[static_cast<std::size_t>(at < 0 ? at + rank : at)].is_constant() &&
+                        (!call.in(1) || call.in(1)->is_constant());
+  return constant ? transformed(call, at) : transformed_at_run(call, call.ints({at}));
+}
+
+std::vector<Value*> from_17(OnnxImport& call) { return transform(call, nullptr, call.attributes.integer("axis", 1)); }
+std::vector<Value*> from_20(OnnxImport& call) { return transform(call, call.in(2), -2); }
 
 }  // namespace
 

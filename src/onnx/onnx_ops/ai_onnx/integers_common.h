@@ -8,5 +8,7 @@ namespace tenfold::onnx_ops {
 
 // A reduction whose axes are operand 1.
 std::vector<Value*> from_axes_input(OnnxImport& node);
+// A running sum or product whose axis is operand 1.
+std::vector<Value*> from_axis_input(OnnxImport& node);
 
 }  // namespace tenfold::onnx_ops

@@ -11,6 +11,12 @@ Value* random_numbers(OnnxImport& call, Value* shape, DType type, const char* di
   return call.add("RandomFill", {shape}, attributes)[0];
 }
 
+Value* uniform_of_seed(OnnxImport& call, Value* shape) {
+  Attributes attributes{{"dtype", "f64"}};
+  if (call.attributes.has("seed")) attributes.set("mt19937", call.attributes.integer("seed"));
+  return call.add("RandomFill", {shape}, attributes)[0];
+}
+
 DType requested_type(const OnnxImport& call, DType otherwise) {
   return call.attributes.has("dtype") ? ops::dtype_from_onnx(call.attributes.integer("dtype")) : otherwise;
 }

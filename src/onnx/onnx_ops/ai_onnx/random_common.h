@@ -20,4 +20,7 @@ Drawn drawn_like_operand(OnnxImport& call);
 std::vector<Value*> normal(OnnxImport& call, const Drawn& drawn);
 std::vector<Value*> uniform(OnnxImport& call, const Drawn& drawn);
 
+// Uniform f64 in [0, 1), the same in each run where attribute `seed`, an integer, is there: those that NumPy's RandomState(seed) draws.
+Value* uniform_of_seed(OnnxImport& call, Value* shape);
+
 }  // namespace tenfold::onnx_ops

@@ -2,6 +2,7 @@
 //
 // Operands: signal [batch, length, 1 or 2] or [batch, length], step from frame to frame, window, length of a frame.
 #include "onnx_ops/ai_onnx/fourier_common.h"
+#include "onnx_ops/ai_onnx/fourier_run_common.h"
 
 namespace tenfold::onnx_ops {
 namespace {
@@ -19,10 +20,35 @@ void write_filters(std::int64_t bins, std::int64_t parts, std::int64_t length, T
   }
 }
 
+// Step or length are data: frames are gathered, and their matrix is computed.
+std::vector<Value*> transformed_frames(OnnxImport& call, Value* length) {
+  Value *signal = call.in(0), *step = single(call, call.given(1));
+  if (signal->rank() == 2) signal = unsqueezed(call, signal, {2});
+  const Dim parts = signal->dims()[2];
+  supported(parts.is_constant(), "the last dim of the signal is ", parts.text(), ", a constant one is supported");
+  check_shape(parts == Dim(1) || parts == Dim(2), "the last dim of the signal is ", parts.text(), ", 1 or 2 expected");
+  Value* frames = one(call, "Div", {one(call, "Sub", {extent(call, signal, 1), length}), step});
+  frames = one(call, "Add", {frames, call.ints({1})});
+  Value* start = unsqueezed(call, one(call, "Mul", {counted(call, frames), step}), {1});
+  Value* place = one(call, "Add", {start, unsqueezed(call, counted(call, length), {0})});   // [frames, length]
+  Value* x = one(call, "Gather", {signal, place}, {{"axis", 1}});                           // [batch, frames, length, parts]
+  if (call.in(2)) x = one(call, "Mul", {x, unsqueezed(call, call.in(2), {1})});
+  x = one(call, "Reshape", {x, one(call, "Concat", {call.ints({-1}), length, call.ints({1, parts.constant()})}, {{"axis", 0}})});
+  RunTransform t{.length = length, .bins = length};
+  if (call.attributes.integer("onesided", 1) != 0)
+    t.bins = one(call, "Add", {one(call, "Div", {length, call.ints({2})}), call.ints({1})});
+  Value* y = transformed_at_run(call, x, parts.constant(), t);                              // [batch * frames, bins, 1, 2]
+  return {one(call, "Reshape", {y, one(call, "Concat", {extent(call, signal, 0), frames, t.bins, call.ints({2})}, {{"axis", 0}})})};
+}
+
 std::vector<Value*> from_17(OnnxImport& call) {
   const int rank = known_rank(call, 0);
   expect_float(call, 0);
   check_shape(rank == 2 || rank == 3, "the signal has rank ", rank, ", 2 or 3 expected");
+  validate(call.in(2) || call.in(3), "neither a window nor the length of frames is given");
+  const bool known = call.given(1)->is_constant() && (!call.in(3) || call.in(3)->is_constant()) &&
+                     (call.in(3) || (call.in(2)->type.ranked && call.in(2)->rank() == 1 && call.in(2)->dims()[0].is_constant()));
+  if (!known) return transformed_frames(call, call.in(3) ? single(call, call.in(3)) : extent(call, call.in(2), 0));
   Value* signal = rank == 2 ? call.in(0) : transposed(call, call.in(0), {0, 2, 1});
   if (rank == 2) signal = unsqueezed(call, signal, {1});
   const Dim parts = signal->dims()[1];
@@ -30,7 +56,6 @@ std::vector<Value*> from_17(OnnxImport& call) {
   check_shape(parts == Dim(1) || parts == Dim(2), "the last dim of the signal is ", parts.text(), ", 1 or 2 expected");
   Value* window = call.in(2);
   const bool sized = window && window->type.ranked && window->rank() == 1 && window->dims()[0].is_constant();
-  supported(sized || call.in(3), "the length of frames is not known");
   const std::int64_t step = constant_integer(call, 1, "frame_step", 0),
                      length = constant_integer(call, 3, "frame_length", sized ? window->dims()[0].constant() : 0);
   check_shape(step > 0 && length > 0, "frame_step is ", step, ", frame_length ", length, ", both have to be more than 0");

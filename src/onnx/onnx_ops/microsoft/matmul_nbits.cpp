@@ -1,4 +1,4 @@
-// MatMulNBits: a product with weights of 4 or 8 bits that have a scale for each block of a column, as language models are stored.
+// MatMulNBits: a product with weights of 2, 4 or 8 bits that have a scale for each block of a column, as language models are stored.
 //
 // Operands: A [.., K], B [N, blocks, bytes], scales [N * blocks], zero points (packed as B is), order of groups, bias.
 #include "onnx_ops/convert_common.h"
@@ -16,9 +16,9 @@ struct Form {
     validate(block >= 16 && block <= 1 << 28 && (block & (block - 1)) == 0, "block_size is ", block,
              ", a power of two from 16 on expected");
     supported(a.integer("weight_prepacked", 0) == 0, "weights packed for one kind of processor (weight_prepacked) are not supported");
-    supported(bits == 4 || bits == 8, "weights of ", bits, " bits are not supported: 4 or 8 are");
+    supported(bits == 2 || bits == 4 || bits == 8, "weights of ", bits, " bits are not supported: 2, 4 or 8 are");
     blocks = (k + block - 1) / block;
-    type = bits == 4 ? DType::u4 : DType::u8;
+    type = bits == 2 ? DType::u2 : bits == 4 ? DType::u4 : DType::u8;
   }
 };
 
@@ -34,9 +34,20 @@ Value* unpacked(OnnxImport& call, const Form& form, int i, const char* what, std
   return one(call, "Slice", {value, call.ints({0}), call.ints({keep}), call.ints({1})});
 }
 
+// Each row of weights has the scale of a block that a table names, not of the one that it lies in.
+Value* scaled_by_table(OnnxImport& call, const Form& form, Value* b, Value* scales, Value* zero) {
+  const auto in_float = [&](Value* value) { return one(call, "Cast", {value}, {{"to", std::string(name(scales->dtype()))}}); };
+  const Tensor& table = call.constant(4, "the order of groups");
+  check_shape(table.size() == form.k || table.size() == form.blocks * form.block, "the order of groups has ", table.size(), " entries, ",
+              form.k, " expected");
+  if (form.blocks * form.block != form.k) b = one(call, "Slice", {b, call.ints({0}), call.ints({form.k}), call.ints({1})});
+  Value* group = one(call, "Slice", {call.in(4), call.ints({0}), call.ints({form.k}), call.ints({0})});
+  const auto of_row = [&](Value* by_block) { return one(call, "Gather", {by_block, group}, {{"axis", 1}}); };
+  return one(call, "Mul", {one(call, "Sub", {in_float(b), of_row(in_float(zero))}), of_row(scales)});
+}
+
 std::vector<Value*> from_1(OnnxImport& call) {
   const Form form(call.attributes);
-  supported(!call.in(4), "an order of groups (g_idx) is not supported");
   Value* b = unpacked(call, form, 1, "weights", form.blocks * form.block, form.blocks * form.block);
   Value* scales = call.given(2);
   if (ir::is_constant(scales->dims())) {
@@ -47,15 +58,19 @@ std::vector<Value*> from_1(OnnxImport& call) {
   scales = reshaped(call, scales, {form.n, form.blocks});
   Value* zero = nullptr;
   if (call.in(3)) {
-    const std::int64_t columns = form.bits == 4 ? (form.blocks + 1) / 2 * 2 : form.blocks;   // rows begin on bytes
+    const std::int64_t in_byte = 8 / form.bits, columns = (form.blocks + in_byte - 1) / in_byte * in_byte;   // rows begin on bytes
     zero = unpacked(call, form, 3, "zero points", columns, form.blocks);
   } else {
     Tensor middle(form.type, {form.n, form.blocks});
     for (std::int64_t i = 0; i < middle.size(); ++i) store_int(form.type, middle.mutable_raw(), i, std::int64_t{1} << (form.bits - 1));
     zero = call.graph().add_constant(std::move(middle));
   }
-  b = one(call, "DequantizeLinear", {b, scales, zero}, {{"axis", 1}, {"block_size", form.block}});
-  if (form.blocks * form.block != form.k) b = one(call, "Slice", {b, call.ints({0}), call.ints({form.k}), call.ints({1})});
+  if (call.in(4)) {
+    b = scaled_by_table(call, form, b, scales, zero);
+  } else {
+    b = one(call, "DequantizeLinear", {b, scales, zero}, {{"axis", 1}, {"block_size", form.block}});
+    if (form.blocks * form.block != form.k) b = one(call, "Slice", {b, call.ints({0}), call.ints({form.k}), call.ints({1})});
+  }
   return {plus_optional(call, one(call, "MatMul", {call.given(0), transposed(call, b, {1, 0})}), 5)};
 }
 

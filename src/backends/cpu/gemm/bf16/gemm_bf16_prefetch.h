@@ -36,7 +36,7 @@ class GemmBf16Prefetch {
     if (slice_ != 0) rows_.at += slice_;
     else rows_ = {};
     tile.panel_ahead = {};
-    if (panel + 1 < last_panel_) tile.panel_ahead = {panel_.at + (panel + 1) * panel_bytes_, panel_.lines, panel_.each};
+    if (panel_.at && panel + 1 < last_panel_) tile.panel_ahead = {panel_.at + (panel + 1) * panel_bytes_, panel_.lines, panel_.each};
   }
 
  private:

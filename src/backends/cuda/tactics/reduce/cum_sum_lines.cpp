@@ -1,4 +1,4 @@
-// cum_sum_lines: CumSum, a warp for each line, or a thread where lines lie side by side.
+// cum_sum_lines: CumSum and CumProd, a warp for each line, or a thread where lines lie side by side.
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
@@ -39,6 +39,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   KernelText text;
   text.define("ELEMENT", storage_type(type)), text.define("SUM", sum), text.define("LOAD(x)", loaded(type, "(x)"));
   text.define("STORE(x)", stored(type, "(x)")), text.define("EXCLUSIVE", yes("exclusive")), text.define("REVERSE", yes("reverse"));
+  const bool product = p.op->name == "CumProd";
+  text.define("START", product ? 1 : 0), text.define("JOIN(a, b)", product ? "((a) * (b))" : "((a) + (b))");
   text.define("THREADS", kThreads);
   k->module = device_of(*p.device).load(text.of("reduce/cum_sum_lines.cu"), opening);
   k->warps = k->module->function("warps"), k->threads = k->module->function("threads");
@@ -60,7 +62,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_cum_sum_lines() {
-  return {.name = "cum_sum_lines", .ops = {"CumSum"}, .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "cum_sum_lines",
+          .ops = {"CumSum", {"CumProd", "cum_prod_lines"}},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run};
 }
 
 }  // namespace tenfold::backends

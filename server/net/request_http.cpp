@@ -1,4 +1,4 @@
-#include "net/ask_http.h"
+#include "net/request_http.h"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -20,17 +20,17 @@ namespace {
 [[noreturn]] void no_answer(const std::string& why) { throw Error(ErrorKind::io, why); }
 
 // A connection that waits until a moment and no longer.
-class Asking {
+class OneRequest {
  public:
-  explicit Asking(std::chrono::milliseconds patience) : until_(std::chrono::steady_clock::now() + patience) {}
-  ~Asking() {
+  explicit OneRequest(std::chrono::milliseconds patience) : until_(std::chrono::steady_clock::now() + patience) {}
+  ~OneRequest() {
     tls_.reset();
     if (socket_ >= 0) ::close(socket_);
   }
-  Asking(const Asking&) = delete;
-  Asking& operator=(const Asking&) = delete;
+  OneRequest(const OneRequest&) = delete;
+  OneRequest& operator=(const OneRequest&) = delete;
 
-  void connect(const AskedPort& port);
+  void connect(const RequestedPort& port);
   void write(std::string_view bytes);
   std::string read_head();                       // as much of it as came in one piece
 
@@ -44,7 +44,7 @@ class Asking {
   std::unique_ptr<TlsSession> tls_;
 };
 
-void Asking::wait(short what) const {
+void OneRequest::wait(short what) const {
   using std::chrono::milliseconds;
   const auto left = std::chrono::ceil<milliseconds>(until_ - std::chrono::steady_clock::now()).count();
   pollfd watched{socket_, what, 0};
@@ -53,7 +53,7 @@ void Asking::wait(short what) const {
   if (ready <= 0) no_answer("it does not answer in time");
 }
 
-bool Asking::done(TlsResult result) const {
+bool OneRequest::done(TlsResult result) const {
   switch (result) {
     case TlsResult::done: return true;
     case TlsResult::wants_read: wait(POLLIN); return false;
@@ -67,7 +67,7 @@ std::string numeric_address(const std::string& address) {
   return address == "::" ? "::1" : address;
 }
 
-void Asking::connect(const AskedPort& port) {
+void OneRequest::connect(const RequestedPort& port) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, hints.ai_socktype = SOCK_STREAM;
   if (::getaddrinfo(numeric_address(port.address).c_str(), std::to_string(port.port).c_str(), &hints, &found) != 0)
@@ -85,7 +85,7 @@ void Asking::connect(const AskedPort& port) {
   if (port.tls) tls_ = open_client_session(socket_, *port.tls);
 }
 
-void Asking::write(std::string_view bytes) {
+void OneRequest::write(std::string_view bytes) {
   while (!bytes.empty()) {
     std::size_t count = 0;
     if (tls_) {
@@ -103,7 +103,7 @@ void Asking::write(std::string_view bytes) {
   }
 }
 
-std::string Asking::read_head() {
+std::string OneRequest::read_head() {
   char bytes[512];
   for (std::size_t count = 0;;) {
     if (tls_) {
@@ -119,22 +119,22 @@ std::string Asking::read_head() {
 
 }  // namespace
 
-std::string url_of(const AskedPort& port, const std::string& path) {
+std::string url_of(const RequestedPort& port, const std::string& path) {
   const std::string address = numeric_address(port.address);
   const bool bracketed = address.find(':') != std::string::npos;
   return (port.tls ? "https://" : "http://") + (bracketed ? "[" + address + "]" : address) + ":" + std::to_string(port.port) + path;
 }
 
-int ask_http(const AskedPort& port, const std::string& path, const std::optional<std::pair<std::string, std::string>>& header,
+int request_http(const RequestedPort& port, const std::string& path, const std::optional<std::pair<std::string, std::string>>& header,
              std::chrono::milliseconds patience) {
-  Asking asking(patience);
-  asking.connect(port);
-  asking.write("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+  OneRequest request(patience);
+  request.connect(port);
+  request.write("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
                (header ? header->first + ": " + header->second + "\r\n" : "") + "\r\n");
   std::string head;
   constexpr std::size_t kStatus = std::string_view("HTTP/1.1 200").size();
   while (head.size() < kStatus) {
-    const std::string more = asking.read_head();
+    const std::string more = request.read_head();
     if (more.empty()) no_answer("it closes the connection");
     head += more;
   }
