@@ -262,6 +262,8 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   if(TARGET tenfold-server)
     add_test(NAME deploy_files_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/deploy/check_files.py ${CMAKE_BINARY_DIR})
     set_tests_properties(deploy_files_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+    add_test(NAME deploy_faults_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/deploy_faults_test.py $<TARGET_FILE:tenfold>)
+    set_tests_properties(deploy_faults_test PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
   endif()
   # The files of deploy/: script/deploy-check has the rest of their checks.
   foreach(name deploy_yaml_test deploy_server_test)

@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import socket
@@ -146,14 +145,15 @@ class Faults(unittest.TestCase):
             server.ready()
             self.answers(server)
             self.assertEqual(server.stop(), 0)
-            self.assertRegex(server.log(), r"cuda:7")
+            self.assertIn("there is no GPU 7 here", server.log())
             self.assertRegex(server.log(), r"(?m)^m .*\bcpu\b")
         with self.serving(self.model, "--device=cuda:7", "--tune=never", "--fallback=off") as server:
             self.assertEqual(server.end(), 1)
-            self.assertIn("cuda:7", server.log())
+            self.assertIn("there is no GPU 7 here", server.log())
+            self.assertIn("--fallback=off", server.log())
 
     def test_variables(self):
-        for name, hint in (("TENFOLD_HTTP_PROT", "TENFOLD_HTTP_PORT"), ("TENFOLD_PLAN_CACHE", "TENFOLD_PLAN_CACHE_DIR"),
+        for name, hint in (("TENFOLD_HTTP_PROT", "TENFOLD_HTTP_PORT"), ("TENFOLD_PLAN_CACHE_DIRS", "TENFOLD_PLAN_CACHE_DIR"),
                            ("TENFOLD_FALBACK", "TENFOLD_FALLBACK")):
             with self.subTest(name), self.serving(self.model, environment={name: "1"}) as server:
                 self.assertEqual(server.end(), 2)
@@ -166,8 +166,7 @@ class Faults(unittest.TestCase):
         with self.serving(self.model, "--tune=never", environment=links) as server:
             server.ready()
             self.assertEqual(server.stop(), 0)
-            told = re.findall(r"variable (\w+)", server.log())
-            self.assertEqual(told, ["TENFOLD_SOMETHING_ELSE"])
+            self.assertNotIn("TENFOLD_", server.log())   # what is another program's
 
     def test_models_that_come_late(self):
         repository = self.folder / "models"
@@ -189,25 +188,26 @@ class Faults(unittest.TestCase):
             server.wait(lambda: server.status("/v2/health/live") == 200, "life")
             server.ready()
             self.assertEqual(server.stop(), 0)
-            self.assertRegex(server.log(), str(empty))
+            self.assertIn(f"there is no model in {empty}", server.log())
 
     def large_model(self):
         """What takes a while to be tuned."""
         random = np.random.default_rng(4)
         nodes, weights, value = [], [], "x"
         for layer in range(12):
-            size = 128 + 16 * layer
+            size = 1024 + 16 * layer
             before = weights[-1].dims[1] if weights else 6
             weights.append(numpy_helper.from_array(random.standard_normal((before, size)).astype(np.float32), f"w{layer}"))
             nodes += [helper.make_node("MatMul", [value, f"w{layer}"], [f"t{layer}"]),
                       helper.make_node("Tanh", [f"t{layer}"], [f"y{layer}"])]
             value = f"y{layer}"
         return cli_case.save_model(str(self.folder / "large.onnx"), nodes, [("x", cli_case.FLOAT, cli_case.BATCH)],
-                                   [(value, cli_case.FLOAT, ["batch", 304])], weights)
+                                   [(value, cli_case.FLOAT, ["batch", 1200])], weights)
 
     def test_end_during_the_first_build(self):
         with self.serving(self.large_model(), "--tune=now", "--device=cpu", f"--plan-cache-dir={self.cache}") as server:
-            server.wait(lambda: "tuning" in server.log(), "the build")
+            server.wait(lambda: server.status("/v2/health/live") == 200, "life")
+            self.assertEqual(server.status("/v2/health/ready"), 503, "the build has ended already: the model is too small")
             begun = time.monotonic()
             self.assertEqual(server.stop(), 0)
             self.assertLess(time.monotonic() - begun, 30)

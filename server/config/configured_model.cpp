@@ -107,7 +107,10 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
     options.not_batched = complete_config(config, file->bindings(), file->max_rows(), completion);
     complete_instances(config, completion);
     validate_config(config);
+    const std::size_t before = lines.size();
     place_instances(config, lines);
+    if (lines.size() > before && !served.fallback_at_runs)
+      throw Error(ErrorKind::unsupported, lines[before] + "; --fallback=off forbids to go on with another device");
     served.max_batch = config.max_batch_size();
     set_shapes(config, file->bindings(), options);
     triton::configure_tensors(tensors_of(config.input()), tensors_of(config.output()), file->bindings(), served);
