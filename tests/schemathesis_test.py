@@ -35,7 +35,7 @@ class OpenApi(ServeCase):
         with open(config, "w", encoding="utf-8") as file:
             file.write(CONFIG)
         line = [program, "--config-file", config, "run", url, "--checks", CHECKS, "--max-examples", EXAMPLES, "--seed", "1", "--no-color"]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=900)
+        done = subprocess.run(line, capture_output=True, text=True, timeout=900, cwd=self.folder.name)
         self.assertEqual(done.returncode, 0, (done.stdout + done.stderr)[-6000:])
         self.assertEqual(self.server.get("/v2/health/ready")[0], 200)
 

@@ -84,7 +84,8 @@ std::vector<StartRow> Repository::start() {
   }
   loader_->wait();
   if (wanted.empty() && options_.mode != ControlMode::by_request)
-    for (const std::string& folder : options_.folders) log_warning("there is no model in " + folder + " (a model is NAME/1/model.onnx there)");
+    for (const std::string& folder : options_.folders)
+      log_warning("there is no model in " + folder + " (a model is NAME/1/model.onnx there)");
   std::vector<StartRow> rows;
   for (const auto& [name, status] : results) {
     for (const auto& [number, model] : models_.serving(name)) rows.push_back(row_of(*model));
