@@ -62,7 +62,7 @@ template <class T, class F>
 void find_grams(const Setup& s, const Pool<T>& pool, std::span<const T> row, F&& f) {
   const auto size = static_cast<std::int64_t>(row.size());
   std::vector<T> gram;
-  for (std::int64_t distance = 1; distance <= std::min(s.skips + 1, std::max<std::int64_t>(size, 1)); ++distance)
+  for (std::int64_t distance = 1; distance <= 1 + std::min(s.skips, size); ++distance)
     for (std::int64_t first = 0; first < size; ++first) {
       gram.clear();
       for (std::int64_t at = first; at < size && static_cast<std::int64_t>(gram.size()) < s.longest; at += distance) {
