@@ -2,6 +2,7 @@
 // launched must lie there, as a GPU's kernels want it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -51,7 +52,8 @@ class FarStream final : public backends::Stream, backends::GraphCapturer {
   backends::GraphCapturer* capturer() noexcept override { return this; }
   void mark(int moment) noexcept override { host_->mark(moment); }
   double between(int first, int last) const noexcept override { return host_->between(first, last); }
-  static inline int replays = 0, launches = 0, copies_to_host = 0, waits = 0;  // copies: recorded ones count when they are recorded
+  // Of all threads. Recorded copies count when they are recorded.
+  static inline std::atomic<int> replays = 0, launches = 0, copies_to_host = 0, waits = 0;
 
  private:
   using Steps = std::vector<std::function<Status::Code()>>;
