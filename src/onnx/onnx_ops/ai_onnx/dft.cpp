@@ -64,14 +64,14 @@ std::vector<Value*> transformed_at_run(OnnxImport& call, Value* axis) {
   const auto rank = static_cast<std::int64_t>(call.in(0)->rank());
   const std::int64_t parts = call.in(0)->dims().back().constant();
   const bool onesided = call.attributes.integer("onesided", 0) != 0, inverse = call.attributes.integer("inverse", 0) != 0;
-  Value *one_i = call.ints({1}), *two = call.ints({2}), *dims = one(call, "Shape", {call.in(0)});
+  Value *unit = call.ints({1}), *two = call.ints({2}), *dims = one(call, "Shape", {call.in(0)});
   axis = single(call, axis);
   axis = one(call, "Where", {one(call, "Less", {axis, call.ints({0})}), one(call, "Add", {axis, call.ints({rank})}), axis});
   Ints places(static_cast<std::size_t>(rank));
   std::iota(places.begin(), places.end(), 0);
   Value* place = call.ints(places);
   const auto product_where = [&](Value* chosen) {
-    return reshaped(call, one(call, "ReduceProd", {one(call, "Where", {chosen, dims, one_i})}, {{"axes", Ints{0}}}), {1});
+    return reshaped(call, one(call, "ReduceProd", {one(call, "Where", {chosen, dims, unit})}, {{"axes", Ints{0}}}), {1});
   };
   Value* outer = product_where(one(call, "Less", {place, axis}));
   Value* inner = product_where(one(call, "And", {one(call, "Greater", {place, axis}), one(call, "Less", {place, call.ints({rank - 1})})}));
@@ -79,8 +79,8 @@ std::vector<Value*> transformed_at_run(OnnxImport& call, Value* axis) {
   Value* x = one(call, "Reshape", {call.in(0), one(call, "Concat", {outer, elements, inner, call.ints({parts})}, {{"axis", 0}})});
   RunTransform t{.length = elements, .bins = nullptr, .inverse = inverse, .from_half = onesided && inverse};
   if (call.in(1)) t.length = single(call, call.in(1));
-  else if (t.from_half) t.length = one(call, "Mul", {one(call, "Sub", {elements, one_i}), two});
-  t.bins = onesided && !inverse ? one(call, "Add", {one(call, "Div", {t.length, two}), one_i}) : t.length;
+  else if (t.from_half) t.length = one(call, "Mul", {one(call, "Sub", {elements, unit}), two});
+  t.bins = onesided && !inverse ? one(call, "Add", {one(call, "Div", {t.length, two}), unit}) : t.length;
   Value* y = transformed_at_run(call, x, parts, t);
   Value* shape = one(call, "Where", {one(call, "Equal", {place, axis}), t.bins, dims});
   shape = one(call, "Slice", {shape, call.ints({0}), call.ints({rank - 1}), call.ints({0})});

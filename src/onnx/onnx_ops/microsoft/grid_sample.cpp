@@ -1,18 +1,8 @@
-// GridSample of ONNX Runtime, which older exporters of torch write: images alone, and modes named after two dims.
-#include "onnx_ops/onnx_node.h"
+// GridSample of ONNX Runtime, which older exporters of torch write: as ONNX has it from opset 16 on.
+#include "onnx_ops/ai_onnx/grid_sample_common.h"
 
 namespace tenfold::onnx_ops {
-namespace {
 
-std::vector<Value*> from_1(OnnxImport& call) {
-  Attributes attributes = call.attributes;
-  const std::string mode = attributes.string("mode", "bilinear");
-  attributes.set("mode", mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode);
-  return call.add("GridSample", call.inputs, attributes);
-}
-
-}  // namespace
-
-OnnxOp onnx_microsoft_grid_sample() { return {.name = "GridSample", .forms = {{1, from_1}}}; }
+OnnxOp onnx_microsoft_grid_sample() { return {.name = "GridSample", .forms = {{1, grid_sample_of_images}}}; }
 
 }  // namespace tenfold::onnx_ops
