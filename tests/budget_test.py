@@ -119,7 +119,8 @@ print(np.linalg.norm(a - b) / np.linalg.norm(a))
         with open(self.path('r.json')) as f:
             data = json.load(f)
         self.assertEqual([p['name'] for p in data['plans'] if p['taken']], [row['name'] for row in self.rows(said) if row['taken']])
-        self.assertEqual([layer['op'] for layer in data['layers']], ['Conv', 'Conv', 'MatMul'])
+        operators = [layer['op'] for layer in data['layers']]   # whether the pool is a layer of its own is the tuner's choice
+        self.assertEqual([op for op in operators if op != 'GlobalAveragePool'], ['Conv', 'Conv', 'MatMul'])
         self.assertTrue(all(abs(sum(p['work'].values()) - 1) < 1e-9 for p in data['plans']))
         with open(self.path('n.plan'), 'rb') as f:
             plan = f.read()
