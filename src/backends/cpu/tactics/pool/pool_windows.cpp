@@ -14,7 +14,7 @@ using namespace cpu;
 
 using std::int64_t;
 
-constexpr int64_t kMaxTaps = 512;
+constexpr int64_t kMaxTaps = 512, kMaxJoined = 1024;
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
@@ -87,11 +87,12 @@ struct Taps {
   int64_t first, last, at, padded;
 };
 Taps taps(const Kernel& k, const ConvExtents& e, std::size_t d, int64_t o) {
-  const int64_t at = o * k.stride[d] - k.begin[d], step = k.dilation[d];
+  const int64_t at = o * k.stride[d] - k.begin[d], step = k.dilation[d], all = k.kernel[d];
+  if (at >= 0 && at + (all - 1) * step < e.in[d]) return {0, all, at, all};
   const int64_t first = at < 0 ? ceil_div(-at, step) : 0;
-  const int64_t last = std::clamp<int64_t>(at >= e.in[d] ? 0 : ceil_div(e.in[d] - at, step), 0, k.kernel[d]);
-  const int64_t padded = std::clamp<int64_t>(ceil_div(e.in[d] + k.end[d] - at, step), 0, k.kernel[d]);  // inside the padded input
-  return {std::min(first, k.kernel[d]), last, at, padded};
+  const int64_t last = std::clamp<int64_t>(at >= e.in[d] ? 0 : ceil_div(e.in[d] - at, step), 0, all);
+  const int64_t padded = std::clamp<int64_t>(ceil_div(e.in[d] + k.end[d] - at, step), 0, all);  // inside the padded input
+  return {std::min(first, all), last, at, padded};
 }
 float scale_of(const Kernel& k, const Taps& z, const Taps& y, const Taps& x, int64_t count) {
   const int64_t divisor = k.count_pads ? z.padded * y.padded * x.padded : count;
@@ -148,29 +149,50 @@ void channels_last(const Kernel& k, const RunArgs& args, const ConvExtents& e, P
 template <class T, class Row>
 void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) {
   const int64_t planes = e.batch * args.in[0].dims[1], rows = planes * e.out[0] * e.out[1], in_plane = e.in[0] * e.in[1] * e.in[2];
+  struct Tap {
+    int64_t shift, from, to;   // of the input beside the output's place; outputs whose tap lies inside
+  };
+  Tap along[kMaxTaps];
+  for (int64_t kx = 0; kx < k.kernel[2]; ++kx) {
+    const int64_t shift = kx * k.dilation[2] - k.begin[2];
+    along[kx] = {shift, shift < 0 ? ceil_div(-shift, k.stride[2]) : 0,
+                 std::min(e.out[2], shift >= e.in[2] ? 0 : ceil_div(e.in[2] - shift, k.stride[2]))};
+  }
   for_row_parts(
       *args.parallel, rows, rows_per_part(e.out[2] * k.kernel[0] * k.kernel[1] * k.kernel[2]), [&](int64_t first, int64_t last, int) {
         for (int64_t r = first; r < last; ++r) {
           const T* x = args.in[0].as<const T>() + r / (e.out[0] * e.out[1]) * in_plane;
           T* out = args.out[0].as<T>() + r * e.out[2];
           const Taps z = taps(k, e, 0, r / e.out[1] % e.out[0]), y = taps(k, e, 1, r % e.out[1]);
-          std::fill(out, out + e.out[2], k.is_max ? lowest<T>() : T(0));
+          const T none = k.is_max ? lowest<T>() : T(0);
+          std::fill(out, out + e.out[2], none);
+          T joined[kMaxJoined];   // the input's rows under the window as one, where that is less work
+          const int64_t window_rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first);
+          const bool joins = e.in[2] <= kMaxJoined && window_rows * e.in[2] + k.kernel[2] * e.out[2] < window_rows * k.kernel[2] * e.out[2];
+          const auto row_of = [&](int64_t kz, int64_t ky) {
+            return x + ((z.at + kz * k.dilation[0]) * e.in[1] + y.at + ky * k.dilation[1]) * e.in[2];
+          };
+          if (joins) {
+            std::fill(joined, joined + e.in[2], none);
+            for (int64_t kz = z.first; kz < z.last; ++kz)
+              for (int64_t ky = y.first; ky < y.last; ++ky) row(joined, row_of(kz, ky), 1, e.in[2]);
+          }
           for (int64_t kx = 0; kx < k.kernel[2]; ++kx) {
-            const int64_t shift = kx * k.dilation[2] - k.begin[2];  // outputs whose tap kx lies inside
-            const int64_t from = shift < 0 ? ceil_div(-shift, k.stride[2]) : 0;
-            const int64_t to = std::min(e.out[2], shift >= e.in[2] ? 0 : ceil_div(e.in[2] - shift, k.stride[2]));
-            for (int64_t kz = z.first; from < to && kz < z.last; ++kz)
+            const auto [shift, from, to] = along[kx];
+            if (from >= to) continue;
+            if (joins) {
+              row(out + from, joined + from * k.stride[2] + shift, k.stride[2], to - from);
+              continue;
+            }
+            for (int64_t kz = z.first; kz < z.last; ++kz)
               for (int64_t ky = y.first; ky < y.last; ++ky)
-                row(out + from,
-                    x + ((z.at + kz * k.dilation[0]) * e.in[1] + y.at + ky * k.dilation[1]) * e.in[2] + from * k.stride[2] + shift,
-                    k.stride[2], to - from);
+                row(out + from, row_of(kz, ky) + from * k.stride[2] + shift, k.stride[2], to - from);
           }
           if constexpr (std::is_same_v<T, float>) {
             if (k.is_max) continue;
-            const int64_t zy = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first);
             const auto scaled = [&](int64_t ox) {
               const Taps w = taps(k, e, 2, ox);
-              return scale_of(k, z, y, w, zy * std::max<int64_t>(0, w.last - w.first));
+              return scale_of(k, z, y, w, window_rows * std::max<int64_t>(0, w.last - w.first));
             };
             // Windows that lie inside share one divisor.
             const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;

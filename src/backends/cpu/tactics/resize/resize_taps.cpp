@@ -1,5 +1,7 @@
 // resize_taps: Resize over one to three spatial axes by nearest element or linearly, in both layouts, from tables of taps.
 #include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/cpu/kernels/resize/resize.h"
@@ -158,6 +160,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       *args.parallel, rows, rows_per_part(e.out[2] * (k.channels_last ? channels : 1) * 2), [&](int64_t first, int64_t last, int) {
         int64_t offsets[8];
         float weights[8];
+        const float* picked = nullptr;   // the row of the input from which the row before was picked
         for (int64_t r = first; r < last; ++r) {
           int64_t at[3] = {r / e.out[1] % e.out[0], r % e.out[1], 0};
           if (k.channels_last) {
@@ -180,6 +183,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
           for (int c = 0; c < count; ++c) lines_in[c] = image + offsets[c] * e.in[2];
           if (k.linear)
             k.kernels->blend_row(lines_in, weights, count, tables[2].left, tables[2].right, tables[2].along, e.out[2], to + r * e.out[2]);
+          else if (lines_in[0] == std::exchange(picked, lines_in[0]))
+            std::memcpy(to + r * e.out[2], to + (r - 1) * e.out[2], static_cast<std::size_t>(e.out[2]) * sizeof(float));
           else
             k.kernels->pick_row(lines_in[0], tables[2].left, e.out[2], to + r * e.out[2]);
         }
