@@ -24,17 +24,15 @@ def case(name, node, inputs, weights=(), opset=20):
     """node: (operator, attributes); inputs: shapes, float unless (type, shape); weights: arrays behind them."""
     assert name not in CASES, name
     operator, attributes = node
-    typed = [(i if isinstance(i[0], int) and isinstance(i[1], (tuple, list)) else (F32, i)) if i else (F32, ()) for i in inputs]
+    typed = [i if isinstance(i[-1], tuple) else (F32, i) for i in inputs]
     names = [f'x{n}' for n in range(len(typed))]
-    arrays = [] if not weights else [numpy_helper.from_array(np.asarray(w), f'w{n}') if w is not None else None for n, w in enumerate(weights)]
+    arrays = [None if w is None else numpy_helper.from_array(np.asarray(w), f'w{n}') for n, w in enumerate(weights)]
     all_names = names + ['' if a is None else a.name for a in arrays]
     outputs = attributes.pop('outputs', ['y'])
     made = helper.make_node(operator, all_names, outputs, **attributes)
     info = helper.make_tensor_value_info
-    types = attributes.get('types')
     graph = helper.make_graph([made], name, [info(n, t, list(s)) for n, (t, s) in zip(names, typed, strict=True)],
                               [helper.make_empty_tensor_value_info(o) for o in outputs], [a for a in arrays if a is not None])
-    del types
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', opset)], ir_version=10)
     CASES[name] = onnx.shape_inference.infer_shapes(model)
 
@@ -55,17 +53,22 @@ def resizes():
                  [(1, 64, 64, 64)], [None, up(1, 1, 2, 2)])   # a decoder's step of U-Net or FPN
     case('Resize_nearest_floor_yolo', ('Resize', dict(mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')),
          [(1, 256, 20, 20)], [None, up(1, 1, 2, 2)])            # YOLO's neck
-    case('Resize_linear_to_image', ('Resize', dict(mode='linear')), [(1, 21, 65, 65)], [None, up(1, 1, 8, 8)])   # DeepLab's head
-    case('Resize_linear_down_antialias', ('Resize', dict(mode='linear', antialias=1)), [(1, 3, 512, 512)], [None, up(1, 1, .4375, .4375)])
-    case('Resize_linear_3d', ('Resize', dict(mode='linear')), [(1, 32, 24, 24, 24)], [None, up(1, 1, 2, 2, 2)])   # 3-D U-Net
+    case('Resize_linear_to_image', ('Resize', dict(mode='linear')),
+         [(1, 21, 65, 65)], [None, up(1, 1, 8, 8)])   # DeepLab's head
+    case('Resize_linear_down_antialias', ('Resize', dict(mode='linear', antialias=1)),
+         [(1, 3, 512, 512)], [None, up(1, 1, .4375, .4375)])
+    case('Resize_linear_3d', ('Resize', dict(mode='linear')),
+         [(1, 32, 24, 24, 24)], [None, up(1, 1, 2, 2, 2)])   # 3-D U-Net
 
 
 def sampling():
     for mode in ('linear', 'nearest', 'cubic'):
         case(f'GridSample_{mode}', ('GridSample', dict(mode=mode)), [(1, 32, 64, 64), (1, 64, 64, 2)])
-    case('GridSample_3d', ('GridSample', dict(mode='linear')), [(1, 8, 24, 24, 24), (1, 24, 24, 24, 3)])   # registration
+    case('GridSample_3d', ('GridSample', dict(mode='linear')),
+         [(1, 8, 24, 24, 24), (1, 24, 24, 24, 3)])   # registration
+    regions = (RANDOM.random((100, 4)) * 300 + [0, 0, 300, 300]).astype(np.float32)
     case('RoiAlign', ('RoiAlign', dict(output_height=7, output_width=7, sampling_ratio=2, spatial_scale=.0625)),
-         [(1, 256, 50, 50)], [(RANDOM.random((100, 4)) * 300 + [0, 0, 300, 300]).astype(np.float32), np.zeros(100, np.int64)])   # Mask R-CNN
+         [(1, 256, 50, 50)], [regions, np.zeros(100, np.int64)])   # Mask R-CNN
 
 
 def choosing():
@@ -74,7 +77,7 @@ def choosing():
     case('TopK_words', ('TopK', dict(outputs=['v', 'i'])), [(1, 32000)], [np.array([50])])          # sampling
     boxes = RANDOM.random((1, 1000, 4)).astype(np.float32)
     boxes[..., 2:] = boxes[..., :2] + .1
-    case('NonMaxSuppression', ('NonMaxSuppression', {}), [(1, 4, 1000)][:0],
+    case('NonMaxSuppression', ('NonMaxSuppression', {}), [],
          [boxes, RANDOM.random((1, 4, 1000)).astype(np.float32), np.array([100]), np.float32([.5]), np.float32([.25])])
     CASES['NonMaxSuppression'] = scores_as_input(CASES['NonMaxSuppression'])
     case('ArgMax_mask', ('ArgMax', dict(axis=1, keepdims=0)), [(1, 21, 256, 256)])                 # segmentation
@@ -92,13 +95,14 @@ def scores_as_input(model):
 
 
 def gathering():
-    case('Gather_embedding', ('Gather', {}), [(I64, (8, 128))], None or [], 20) if False else None
     case('Gather_rows', ('Gather', dict(axis=0)), [(1024, 256)], [index(1024, 512)])
     case('Gather_inner', ('Gather', dict(axis=1)), [(64, 512)], [index(512, 128)])
-    case('GatherElements', ('GatherElements', dict(axis=1)), [(8, 1024, 4)], [index(1024, 8, 300, 4)])        # DETR's boxes
+    case('GatherElements', ('GatherElements', dict(axis=1)),
+         [(8, 1024, 4)], [index(1024, 8, 300, 4)])        # DETR's boxes
     case('GatherND', ('GatherND', dict(batch_dims=1)), [(8, 1024, 64)], [index(1024, 8, 100, 1)])
     case('ScatterElements', ('ScatterElements', dict(axis=1)), [(8, 1024)], [index(1024, 8, 256), weight(8, 256)])
-    case('ScatterElements_add', ('ScatterElements', dict(axis=0, reduction='add')), [(1024, 64)], [index(1024, 4096, 64), weight(4096, 64)])
+    case('ScatterElements_add', ('ScatterElements', dict(axis=0, reduction='add')),
+         [(1024, 64)], [index(1024, 4096, 64), weight(4096, 64)])
     case('ScatterND', ('ScatterND', {}), [(512, 256)], [index(512, 128, 1), weight(128, 256)])      # a cache's rows
     case('Einsum_attention', ('Einsum', dict(equation='bhqd,bhkd->bhqk')), [(1, 12, 128, 64), (1, 12, 128, 64)])
     case('Einsum_outer', ('Einsum', dict(equation='bi,bj->bij')), [(32, 128), (32, 128)])
@@ -106,14 +110,22 @@ def gathering():
 
 
 def convolutions():
-    case('ConvTranspose_2d_s2', ('ConvTranspose', dict(strides=[2, 2], kernel_shape=[2, 2])), [(1, 128, 32, 32)], [weight(128, 64, 2, 2)])
-    case('ConvTranspose_2d_k4', ('ConvTranspose', dict(strides=[2, 2], pads=[1] * 4, kernel_shape=[4, 4])), [(1, 128, 16, 16)], [weight(128, 64, 4, 4)])
-    case('ConvTranspose_3d', ('ConvTranspose', dict(strides=[2] * 3, kernel_shape=[2] * 3)), [(1, 64, 12, 12, 12)], [weight(64, 32, 2, 2, 2)])
-    case('ConvTranspose_1d', ('ConvTranspose', dict(strides=[8], pads=[4, 4], kernel_shape=[16])), [(1, 256, 64)], [weight(256, 128, 16)])   # HiFi-GAN
-    case('Conv_grouped', ('Conv', dict(group=32, pads=[1] * 4, kernel_shape=[3, 3])), [(1, 128, 56, 56)], [weight(128, 4, 3, 3)])   # ResNeXt
-    case('Conv_depthwise_7', ('Conv', dict(group=96, pads=[3] * 4, kernel_shape=[7, 7])), [(1, 96, 56, 56)], [weight(96, 1, 7, 7)])   # ConvNeXt
-    case('Conv_1d_dilated', ('Conv', dict(dilations=[4], pads=[4, 4], kernel_shape=[3])), [(1, 128, 1000)], [weight(128, 128, 3)])   # TCN
-    case('Conv_3d', ('Conv', dict(pads=[1] * 6, kernel_shape=[3] * 3)), [(1, 32, 24, 24, 24)], [weight(32, 32, 3, 3, 3)])
+    case('ConvTranspose_2d_s2', ('ConvTranspose', dict(strides=[2, 2], kernel_shape=[2, 2])),
+         [(1, 128, 32, 32)], [weight(128, 64, 2, 2)])
+    case('ConvTranspose_2d_k4', ('ConvTranspose', dict(strides=[2, 2], pads=[1] * 4, kernel_shape=[4, 4])),
+         [(1, 128, 16, 16)], [weight(128, 64, 4, 4)])
+    case('ConvTranspose_3d', ('ConvTranspose', dict(strides=[2] * 3, kernel_shape=[2] * 3)),
+         [(1, 64, 12, 12, 12)], [weight(64, 32, 2, 2, 2)])
+    case('ConvTranspose_1d', ('ConvTranspose', dict(strides=[8], pads=[4, 4], kernel_shape=[16])),
+         [(1, 256, 64)], [weight(256, 128, 16)])   # HiFi-GAN
+    case('Conv_grouped', ('Conv', dict(group=32, pads=[1] * 4, kernel_shape=[3, 3])),
+         [(1, 128, 56, 56)], [weight(128, 4, 3, 3)])   # ResNeXt
+    case('Conv_depthwise_7', ('Conv', dict(group=96, pads=[3] * 4, kernel_shape=[7, 7])),
+         [(1, 96, 56, 56)], [weight(96, 1, 7, 7)])   # ConvNeXt
+    case('Conv_1d_dilated', ('Conv', dict(dilations=[4], pads=[4, 4], kernel_shape=[3])),
+         [(1, 128, 1000)], [weight(128, 128, 3)])   # TCN
+    case('Conv_3d', ('Conv', dict(pads=[1] * 6, kernel_shape=[3] * 3)),
+         [(1, 32, 24, 24, 24)], [weight(32, 32, 3, 3, 3)])
     case('DepthToSpace', ('DepthToSpace', dict(blocksize=2, mode='CRD')), [(1, 256, 64, 64)])      # super resolution
     case('SpaceToDepth', ('SpaceToDepth', dict(blocksize=2)), [(1, 16, 128, 128)])
     case('MaxPool_3d', ('MaxPool', dict(kernel_shape=[2] * 3, strides=[2] * 3)), [(1, 32, 48, 48, 48)])
@@ -125,8 +137,10 @@ def convolutions():
 def norms():
     case('InstanceNorm_2d', ('InstanceNormalization', {}), [(1, 64, 128, 128)], [weight(64), weight(64)])      # style transfer
     case('InstanceNorm_3d', ('InstanceNormalization', {}), [(1, 32, 32, 32, 32)], [weight(32), weight(32)])    # nnU-Net
-    case('GroupNorm_2d', ('GroupNormalization', dict(num_groups=32)), [(1, 320, 32, 32)], [weight(320), weight(320)], 21)   # diffusion
-    case('GroupNorm_3d', ('GroupNormalization', dict(num_groups=8)), [(1, 32, 32, 32, 32)], [weight(32), weight(32)], 21)
+    case('GroupNorm_2d', ('GroupNormalization', dict(num_groups=32)),
+         [(1, 320, 32, 32)], [weight(320), weight(320)], 21)   # diffusion
+    case('GroupNorm_3d', ('GroupNormalization', dict(num_groups=8)),
+         [(1, 32, 32, 32, 32)], [weight(32), weight(32)], 21)
     case('LayerNorm', ('LayerNormalization', {}), [(1, 128, 768)], [weight(768), weight(768)])
     case('LpNormalization', ('LpNormalization', dict(axis=-1)), [(64, 384)])
     case('Softmax_rows', ('Softmax', dict(axis=-1)), [(1, 12, 128, 128)])
@@ -162,8 +176,10 @@ def movement():
     case('Mod', ('Mod', dict(fmod=1)), [(128, 768)], [np.float32(3)])
     case('Cast_f16', ('Cast', dict(to=TensorProto.FLOAT16)), [(128, 768)])
     case('NonZero', ('NonZero', {}), [(BOOL, (8, 1024))])
-    case('Dequantize_rows', ('DequantizeLinear', dict(axis=0)), [(TensorProto.INT8, (768, 768))], [np.abs(weight(768)), np.zeros(768, np.int8)])
-    case('Quantize_rows', ('QuantizeLinear', dict(axis=1)), [(128, 768)], [np.abs(weight(768)) + 1e-3, np.zeros(768, np.int8)])
+    case('Dequantize_rows', ('DequantizeLinear', dict(axis=0)),
+         [(TensorProto.INT8, (768, 768))], [np.abs(weight(768)), np.zeros(768, np.int8)])
+    case('Quantize_rows', ('QuantizeLinear', dict(axis=1)),
+         [(128, 768)], [np.abs(weight(768)) + 1e-3, np.zeros(768, np.int8)])
 
 
 def write(folder):

@@ -56,24 +56,28 @@ struct Limits {
 struct Candidate {
   double score;
   std::int64_t box;
-  bool operator<(const Candidate& other) const { return score != other.score ? score > other.score : box < other.box; }   // the better first
+  bool operator<(const Candidate& other) const { return score != other.score ? score < other.score : box > other.box; }   // worse
 };
 
 // The chosen boxes of one class, best first.
 std::vector<std::int64_t> select(const std::vector<Box>& boxes, const TensorRef& scores, std::int64_t row, const Limits& limits) {
   const auto count = static_cast<std::int64_t>(boxes.size());
   std::vector<Candidate> candidates;
-  for (std::int64_t i = 0; i < count; ++i)
-    if (const double score = load_double(scores.dtype, scores.data, row * count + i); score > limits.score) candidates.push_back({score, i});
-  std::sort(candidates.begin(), candidates.end());
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double score = load_double(scores.dtype, scores.data, row * count + i);
+    if (score > limits.score) candidates.push_back({score, i});
+  }
+  std::make_heap(candidates.begin(), candidates.end());   // few of them are asked for
   std::vector<Box> kept;
   std::vector<std::int64_t> chosen;
-  for (const Candidate& candidate : candidates) {
-    if (chosen.size() >= limits.count) break;
-    const Box& box = boxes[static_cast<std::size_t>(candidate.box)];
+  while (!candidates.empty() && chosen.size() < limits.count) {
+    std::pop_heap(candidates.begin(), candidates.end());
+    const std::int64_t best = candidates.back().box;
+    candidates.pop_back();
+    const Box& box = boxes[static_cast<std::size_t>(best)];
     if (std::any_of(kept.begin(), kept.end(), [&](const Box& better) { return !(overlap(box, better) <= limits.overlap); })) continue;
     kept.push_back(box);
-    chosen.push_back(candidate.box);
+    chosen.push_back(best);
   }
   return chosen;
 }

@@ -24,7 +24,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
 }
 // Rows [first, last) of the result; false: an index lies outside.
 template <class Copy>
-bool copy_rows(const Kernel& kernel, const RunArgs& args, int64_t count, int64_t extent, int64_t first, int64_t last, Copy&& copy) noexcept {
+bool copy_rows(const Kernel& kernel, const RunArgs& args, int64_t count, int64_t extent, int64_t first, int64_t last,
+               Copy&& copy) noexcept {
   int64_t entry = first / count * extent, at = first % count;
   for (int64_t r = first; r < last; ++r) {
     int64_t i = integer_at(args.in[1], kernel.index_type, at);

@@ -37,7 +37,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     for (int64_t r = first; r < last; ++r) {
       const char* from = x.as<const char>() + r * width * bytes;
       char* to = args.out[0].as<char>() + r * width * bytes;
-      const int64_t edge = std::clamp<int64_t>(r % height + diagonal + (kernel.upper ? 0 : 1), 0, width);  // where the kept part begins or ends
+      // Where the kept part begins or ends.
+      const int64_t edge = std::clamp<int64_t>(r % height + diagonal + (kernel.upper ? 0 : 1), 0, width);
       const int64_t begin = kernel.upper ? edge : 0, end = kernel.upper ? width : edge;
       std::memset(to, 0, static_cast<std::size_t>(begin * bytes));
       std::memcpy(to + begin * bytes, from + begin * bytes, static_cast<std::size_t>((end - begin) * bytes));

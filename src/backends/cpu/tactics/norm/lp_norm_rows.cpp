@@ -53,7 +53,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     for (int64_t r = first; r < last; ++r) {
       const float* const from = x.as<const float>() + r * width;
       const float sum = kernel.sum(from, width);
-      const double norm = in_range(sum) ? (kernel.absolute ? sum : std::sqrt(static_cast<double>(sum))) : exact_norm(from, width, kernel.absolute);
+      const double norm = !in_range(sum)    ? exact_norm(from, width, kernel.absolute)
+                          : kernel.absolute ? sum
+                                            : std::sqrt(static_cast<double>(sum));
       divide(args.out[0].as<float>() + r * width, from, static_cast<float>(norm), width);
     }
   });

@@ -1,6 +1,7 @@
 // pool_windows: MaxPool and AveragePool, window by window, in both layouts.
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/cpu/kernels/pool/pool.h"
@@ -146,65 +147,72 @@ void channels_last(const Kernel& k, const RunArgs& args, const ConvExtents& e, P
                 });
 }
 
+// A row's sums, over what each window holds. `window_rows`: rows of the input under the windows.
+void scale_sums(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, int64_t window_rows, float* out) {
+  const auto scaled = [&](int64_t ox) {
+    const Taps w = taps(k, e, 2, ox);
+    return scale_of(k, z, y, w, window_rows * std::max<int64_t>(0, w.last - w.first));
+  };
+  // Windows that lie inside share one divisor.
+  const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
+  const int64_t left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
+  const int64_t right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
+  const float inside = left < right ? scaled(left) : 0.f;
+  int64_t ox = 0;
+  for (; ox < left; ++ox) out[ox] *= scaled(ox);
+  constexpr int64_t kBlock = 16;   // a count that the compiler knows, so that it makes vectors of it
+  for (; ox + kBlock <= right; ox += kBlock)
+    for (int64_t i = 0; i < kBlock; ++i) out[ox + i] *= inside;
+  for (; ox < right; ++ox) out[ox] *= inside;
+  for (; ox < e.out[2]; ++ox) out[ox] *= scaled(ox);
+}
+
+// A tap along a row: the input's place beside the output's, and the outputs whose tap lies inside.
+struct RowTap {
+  int64_t shift, from, to;
+};
+
+// The windows of a row of outputs, whose input is x.
+template <class T, class Row>
+void plain_row(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const RowTap* along, const T* x, T* out, Row row) {
+  const auto each_row = [&](auto&& f) {
+    for (int64_t kz = z.first; kz < z.last; ++kz)
+      for (int64_t ky = y.first; ky < y.last; ++ky)
+        f(x + ((z.at + kz * k.dilation[0]) * e.in[1] + y.at + ky * k.dilation[1]) * e.in[2]);
+  };
+  const int64_t window_rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first), stride = k.stride[2];
+  T joined[kMaxJoined];   // the input's rows under the windows as one, where that is less work
+  const bool joins = e.in[2] <= kMaxJoined && window_rows * e.in[2] + k.kernel[2] * e.out[2] < window_rows * k.kernel[2] * e.out[2];
+  bool begun = false;
+  if (joins)
+    each_row([&](const T* from) { std::exchange(begun, true) ? row(joined, from, 1, e.in[2]) : void(std::copy_n(from, e.in[2], joined)); });
+  std::fill(out, out + e.out[2], k.is_max ? lowest<T>() : T(0));
+  for (int64_t kx = 0; kx < k.kernel[2]; ++kx) {
+    const RowTap& tap = along[kx];
+    if (tap.from >= tap.to) continue;
+    const auto join = [&](const T* from) { row(out + tap.from, from + tap.from * stride + tap.shift, stride, tap.to - tap.from); };
+    if (joins) join(joined);
+    else each_row(join);
+  }
+  if constexpr (std::is_same_v<T, float>)
+    if (!k.is_max) scale_sums(k, e, z, y, window_rows, out);
+}
+
 template <class T, class Row>
 void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) {
   const int64_t planes = e.batch * args.in[0].dims[1], rows = planes * e.out[0] * e.out[1], in_plane = e.in[0] * e.in[1] * e.in[2];
-  struct Tap {
-    int64_t shift, from, to;   // of the input beside the output's place; outputs whose tap lies inside
-  };
-  Tap along[kMaxTaps];
+  RowTap along[kMaxTaps];
   for (int64_t kx = 0; kx < k.kernel[2]; ++kx) {
     const int64_t shift = kx * k.dilation[2] - k.begin[2];
     along[kx] = {shift, shift < 0 ? ceil_div(-shift, k.stride[2]) : 0,
                  std::min(e.out[2], shift >= e.in[2] ? 0 : ceil_div(e.in[2] - shift, k.stride[2]))};
   }
-  for_row_parts(
-      *args.parallel, rows, rows_per_part(e.out[2] * k.kernel[0] * k.kernel[1] * k.kernel[2]), [&](int64_t first, int64_t last, int) {
-        for (int64_t r = first; r < last; ++r) {
-          const T* x = args.in[0].as<const T>() + r / (e.out[0] * e.out[1]) * in_plane;
-          T* out = args.out[0].as<T>() + r * e.out[2];
-          const Taps z = taps(k, e, 0, r / e.out[1] % e.out[0]), y = taps(k, e, 1, r % e.out[1]);
-          const T none = k.is_max ? lowest<T>() : T(0);
-          std::fill(out, out + e.out[2], none);
-          T joined[kMaxJoined];   // the input's rows under the window as one, where that is less work
-          const int64_t window_rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first);
-          const bool joins = e.in[2] <= kMaxJoined && window_rows * e.in[2] + k.kernel[2] * e.out[2] < window_rows * k.kernel[2] * e.out[2];
-          const auto row_of = [&](int64_t kz, int64_t ky) {
-            return x + ((z.at + kz * k.dilation[0]) * e.in[1] + y.at + ky * k.dilation[1]) * e.in[2];
-          };
-          if (joins) {
-            std::fill(joined, joined + e.in[2], none);
-            for (int64_t kz = z.first; kz < z.last; ++kz)
-              for (int64_t ky = y.first; ky < y.last; ++ky) row(joined, row_of(kz, ky), 1, e.in[2]);
-          }
-          for (int64_t kx = 0; kx < k.kernel[2]; ++kx) {
-            const auto [shift, from, to] = along[kx];
-            if (from >= to) continue;
-            if (joins) {
-              row(out + from, joined + from * k.stride[2] + shift, k.stride[2], to - from);
-              continue;
-            }
-            for (int64_t kz = z.first; kz < z.last; ++kz)
-              for (int64_t ky = y.first; ky < y.last; ++ky)
-                row(out + from, row_of(kz, ky) + from * k.stride[2] + shift, k.stride[2], to - from);
-          }
-          if constexpr (std::is_same_v<T, float>) {
-            if (k.is_max) continue;
-            const auto scaled = [&](int64_t ox) {
-              const Taps w = taps(k, e, 2, ox);
-              return scale_of(k, z, y, w, window_rows * std::max<int64_t>(0, w.last - w.first));
-            };
-            // Windows that lie inside share one divisor.
-            const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
-            const int64_t left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
-            const int64_t right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
-            const float inside = left < right ? scaled(left) : 0.f;
-            for (int64_t ox = 0; ox < left; ++ox) out[ox] *= scaled(ox);
-            for (int64_t ox = left; ox < right; ++ox) out[ox] *= inside;
-            for (int64_t ox = right; ox < e.out[2]; ++ox) out[ox] *= scaled(ox);
-          }
-        }
-      });
+  const int64_t taps_of_row = e.out[2] * k.kernel[0] * k.kernel[1] * k.kernel[2];
+  for_row_parts(*args.parallel, rows, rows_per_part(taps_of_row), [&](int64_t first, int64_t last, int) {
+    for (int64_t r = first; r < last; ++r)
+      plain_row(k, e, taps(k, e, 0, r / e.out[1] % e.out[0]), taps(k, e, 1, r % e.out[1]), along,
+                args.in[0].as<const T>() + r / (e.out[0] * e.out[1]) * in_plane, args.out[0].as<T>() + r * e.out[2], row);
+  });
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

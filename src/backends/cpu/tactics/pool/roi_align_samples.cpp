@@ -1,4 +1,5 @@
-// roi_align_samples: RoiAlign of f32 in plain layout: places and weights of a region's samples once, then a walk over them for each channel.
+// roi_align_samples: RoiAlign of f32 in plain layout: places and weights of a region's samples once, then a walk over them for each
+// channel.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -41,7 +42,8 @@ Verdict supports(const Problem& p) {
   if (k.ratio == 0) return Verdict::no("each region has as many samples as its size asks for");
   if (k.height > kMaxSamples || k.width > kMaxSamples || k.ratio > 64 || k.height * k.width > kMaxSamples || k.samples() > kMaxSamples)
     return Verdict::no(cat("a region has more than ", kMaxSamples, " samples"));
-  if (p.bounds(p.in[0].dims[2] * p.in[0].dims[3]).upper > std::numeric_limits<std::int32_t>::max()) return Verdict::no("planes are too large");
+  if (p.bounds(p.in[0].dims[2] * p.in[0].dims[3]).upper > std::numeric_limits<std::int32_t>::max())
+    return Verdict::no("planes are too large");
   return dense_plain(p);
 }
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { return std::make_shared<Kernel>(kernel_of(p)); }
@@ -76,7 +78,8 @@ bool prepare(const Kernel& k, const float* region, int64_t height, int64_t width
           Place r{}, c{};
           Sample& s = *samples++;
           s.at[0] = -1;
-          if (!place(top, bin_y, by * k.ratio + sy, k.ratio, height, r) || !place(left, bin_x, bx * k.ratio + sx, k.ratio, width, c)) continue;
+          if (!place(top, bin_y, by * k.ratio + sy, k.ratio, height, r) || !place(left, bin_x, bx * k.ratio + sx, k.ratio, width, c))
+            continue;
           const auto pitch = static_cast<std::int32_t>(width);
           s = {{r.low * pitch + c.low, r.low * pitch + c.high, r.high * pitch + c.low, r.high * pitch + c.high},
                {(1 - r.beyond) * (1 - c.beyond), (1 - r.beyond) * c.beyond, r.beyond * (1 - c.beyond), r.beyond * c.beyond}};
@@ -137,8 +140,8 @@ Tactic cpu_roi_align_samples() {
           .run = run,
           .cases = {"RoiAlign f32[2,9,19,18] f32[3,4]{0,0,6,6,1.5,2,9,7.5,-1,-2,20,4} i64[3]{0,1,1} output_height=7 output_width=5 "
                     "sampling_ratio=2 spatial_scale=0.5",
-                    "RoiAlign f32[1,5,9,8] f32[2,4]{0,0,6,6,1,1,1,1} i32[2]{0,0} output_height=2 output_width=2 sampling_ratio=3 mode=\"max\" "
-                    "coordinate_transformation_mode=\"output_half_pixel\""}};
+                    "RoiAlign f32[1,5,9,8] f32[2,4]{0,0,6,6,1,1,1,1} i32[2]{0,0} output_height=2 output_width=2 sampling_ratio=3 "
+                    "mode=\"max\" coordinate_transformation_mode=\"output_half_pixel\""}};
 }
 
 }  // namespace tenfold::backends

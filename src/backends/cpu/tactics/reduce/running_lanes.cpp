@@ -37,7 +37,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
 
 // Sums of floats are doubles, rounded where they are written; integers wrap around.
 template <class T>
-using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>>;
+using Wide = std::conditional_t<std::is_floating_point_v<T>, double,
+                                std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>>;
 
 template <bool kProduct, bool kExclusive, class T>
 T next(Wide<T>& sum, T x) {
