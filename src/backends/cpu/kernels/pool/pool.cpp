@@ -151,6 +151,21 @@ void row_f32(float* out, const float* x, int64_t stride, int64_t count) {
   }
   for (; i < count; ++i) out[i] = join_one<kMax>(out[i], x[i * stride]);
 }
+template <bool kMax>
+void windows_f32(float* out, const float* x, int64_t taps, int64_t dilation, int64_t stride, int64_t count) {
+  const auto block = [&](int64_t i, auto&& element) {
+    vf sum = element(x + i * stride);
+    for (int64_t t = 1; t < taps; ++t) sum = join<kMax>(sum, element(x + i * stride + t * dilation));
+    return sum;
+  };
+  int64_t i = 0;
+  if (stride == 1)
+    for (; i + kLanes <= count; i += kLanes) store(out + i, block(i, [](const float* p) { return load(p); }));
+  else
+    for (; i + kLanes < count; i += kLanes) store(out + i, block(i, [](const float* p) { return load_even(p); }));
+  if (const int64_t n = count - i; n > 0)
+    store_n(out + i, block(i, [&](const float* p) { return stride == 1 ? load_n(p, n) : load_even(p, n); }), n);
+}
 
 void max_row_bf16(std::uint16_t* out, const std::uint16_t* x, int64_t stride, int64_t count) {
   const auto wide = [](std::uint16_t bits) {
@@ -245,7 +260,9 @@ extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position<true, flo
                                                               row_f32<false>,
                                                               max_row_bf16,
                                                               row<true, std::uint8_t>,
-                                                              row<true, std::int8_t>};
+                                                              row<true, std::int8_t>,
+                                                              windows_f32<true>,
+                                                              windows_f32<false>};
 #define REDUCTIONS(T)                                                                                                   \
   {{columns<Reduce::sum, T>, columns<Reduce::max, T>, columns<Reduce::min, T>, columns<Reduce::squares, T>,             \
     columns<Reduce::absolutes, T>},                                                                                     \

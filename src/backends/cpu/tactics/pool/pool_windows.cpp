@@ -172,30 +172,53 @@ struct RowTap {
   int64_t shift, from, to;
 };
 
-// The windows of a row of outputs, whose input is x.
+// f(row) for each row of the input x under the windows of a row of outputs.
+template <class T, class F>
+void for_window_rows(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const T* x, F&& f) {
+  for (int64_t kz = z.first; kz < z.last; ++kz)
+    for (int64_t ky = y.first; ky < y.last; ++ky)
+      f(x + ((z.at + kz * k.dilation[0]) * e.in[1] + y.at + ky * k.dilation[1]) * e.in[2]);
+}
+
+// Rows under the windows joined to one, which has to have room for `count` elements.
+template <class T, class Row>
+void join_rows(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const T* x, T* joined, int64_t count, Row row) {
+  bool begun = false;
+  for_window_rows(k, e, z, y, x, [&](const T* from) {
+    if (std::exchange(begun, true)) row(joined, from, 1, count);
+    else std::copy_n(from, count, joined);
+  });
+}
+
+// The windows of a row of outputs, whose input is x: of the rows joined to one with what is beside it. False: that is too long a row.
+bool padded_row(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const float* x, float* out, PoolRow<float> row) {
+  const int64_t width = (e.out[2] - 1) * k.stride[2] + (k.kernel[2] - 1) * k.dilation[2] + 1;
+  if (k.stride[2] > 2 || width > kMaxJoined || z.first >= z.last || y.first >= y.last) return false;
+  float padded[kMaxJoined];
+  const float none = k.is_max ? lowest<float>() : 0.f;
+  const int64_t begin = std::min(k.begin[2], width), middle = std::min(e.in[2], width - begin);
+  std::fill(padded, padded + begin, none);
+  std::fill(padded + begin + middle, padded + width, none);
+  join_rows(k, e, z, y, x, padded + begin, middle, row);
+  (k.is_max ? k.kernels->max_windows_f32 : k.kernels->sum_windows_f32)(out, padded, k.kernel[2], k.dilation[2], k.stride[2], e.out[2]);
+  return true;
+}
+
+// The same for any length and type, tap by tap.
 template <class T, class Row>
 void plain_row(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const RowTap* along, const T* x, T* out, Row row) {
-  const auto each_row = [&](auto&& f) {
-    for (int64_t kz = z.first; kz < z.last; ++kz)
-      for (int64_t ky = y.first; ky < y.last; ++ky)
-        f(x + ((z.at + kz * k.dilation[0]) * e.in[1] + y.at + ky * k.dilation[1]) * e.in[2]);
-  };
-  const int64_t window_rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first), stride = k.stride[2];
-  T joined[kMaxJoined];   // the input's rows under the windows as one, where that is less work
-  const bool joins = e.in[2] <= kMaxJoined && window_rows * e.in[2] + k.kernel[2] * e.out[2] < window_rows * k.kernel[2] * e.out[2];
-  bool begun = false;
-  if (joins)
-    each_row([&](const T* from) { std::exchange(begun, true) ? row(joined, from, 1, e.in[2]) : void(std::copy_n(from, e.in[2], joined)); });
+  const int64_t rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first), stride = k.stride[2];
+  T joined[kMaxJoined];
+  const bool joins = e.in[2] <= kMaxJoined && rows * e.in[2] + k.kernel[2] * e.out[2] < rows * k.kernel[2] * e.out[2];   // less work
+  if (joins) join_rows(k, e, z, y, x, joined, e.in[2], row);
   std::fill(out, out + e.out[2], k.is_max ? lowest<T>() : T(0));
   for (int64_t kx = 0; kx < k.kernel[2]; ++kx) {
     const RowTap& tap = along[kx];
     if (tap.from >= tap.to) continue;
     const auto join = [&](const T* from) { row(out + tap.from, from + tap.from * stride + tap.shift, stride, tap.to - tap.from); };
     if (joins) join(joined);
-    else each_row(join);
+    else for_window_rows(k, e, z, y, x, join);
   }
-  if constexpr (std::is_same_v<T, float>)
-    if (!k.is_max) scale_sums(k, e, z, y, window_rows, out);
 }
 
 template <class T, class Row>
@@ -209,9 +232,17 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
   }
   const int64_t taps_of_row = e.out[2] * k.kernel[0] * k.kernel[1] * k.kernel[2];
   for_row_parts(*args.parallel, rows, rows_per_part(taps_of_row), [&](int64_t first, int64_t last, int) {
-    for (int64_t r = first; r < last; ++r)
-      plain_row(k, e, taps(k, e, 0, r / e.out[1] % e.out[0]), taps(k, e, 1, r % e.out[1]), along,
-                args.in[0].as<const T>() + r / (e.out[0] * e.out[1]) * in_plane, args.out[0].as<T>() + r * e.out[2], row);
+    for (int64_t r = first; r < last; ++r) {
+      const Taps z = taps(k, e, 0, r / e.out[1] % e.out[0]), y = taps(k, e, 1, r % e.out[1]);
+      const T* x = args.in[0].as<const T>() + r / (e.out[0] * e.out[1]) * in_plane;
+      T* out = args.out[0].as<T>() + r * e.out[2];
+      if constexpr (std::is_same_v<T, float>) {
+        if (!padded_row(k, e, z, y, x, out, row)) plain_row(k, e, z, y, along, x, out, row);
+        if (!k.is_max) scale_sums(k, e, z, y, std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first), out);
+      } else {
+        plain_row(k, e, z, y, along, x, out, row);
+      }
+    }
   });
 }
 
