@@ -12,7 +12,7 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int64_t kStrip = 256;   // columns whose accumulators lie on the stack
+constexpr int64_t kStrip = 64;   // columns whose accumulators lie on the stack; few, so that threads have strips of their own
 
 struct Kernel {
   bool product, exclusive, reverse, has_axis;
