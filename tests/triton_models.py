@@ -99,7 +99,7 @@ def tensors(kind, *rows):
     return ''.join(f'{kind} {{ name: "{name}" data_type: TYPE_{dtype} dims: {list(dims)} {more} }}\n' for name, dtype, dims, more in rows)
 
 
-def most_tokens(number):
+def limit_tokens(number):
     return f'parameters {{ key: "tenfold.max_batch_tokens" value {{ string_value: "{number}" }} }}\n'
 
 
@@ -122,7 +122,7 @@ def repository():
                      tensors('output', ('y', 'FP32', [2, 5], 'reshape { shape: [ 10 ] }'))),
         'scalars': (scalars(), BACKEND),
         'tokens': (means_of_ids(), BACKEND + 'max_batch_size: 16\nparameters { key: "tenfold.tune" value { string_value: "never" } }\n'
-                   'instance_group { count: 1 kind: KIND_CPU }\n' + most_tokens(64)),
+                   'instance_group { count: 1 kind: KIND_CPU }\n' + limit_tokens(64)),
         'sized': (sized_by_data(), BACKEND),
     }
     for name, dtype in NUMBERS.items():
@@ -145,7 +145,7 @@ def write(folder, tenfold):
             (folder / 'minilm' / 'config.pbtxt').write_text('backend: "tenfold"\nmax_batch_size: 32\n')
             shutil.copytree(weights, folder / 'minilm_tokens' / '1')
             (folder / 'minilm_tokens' / 'config.pbtxt').write_text(
-                'backend: "tenfold"\nmax_batch_size: 32\ninstance_group { count: 1 kind: KIND_CPU }\n' + most_tokens(32))
+                'backend: "tenfold"\nmax_batch_size: 32\ninstance_group { count: 1 kind: KIND_CPU }\n' + limit_tokens(32))
             break
     plan = folder / 'plan'
     (plan / '1').mkdir(parents=True)

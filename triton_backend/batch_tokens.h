@@ -23,7 +23,6 @@ class BatchTokens {
   // invalid_argument for a model that takes neither texts nor ids of tokens.
   BatchTokens(std::shared_ptr<ServedModel> served, std::int64_t most, bool packed);
 
-  std::int64_t most() const { return most_; }
   // Of texts, tokens with special ones, truncated as the encoder does. Of ids, padded rows; those of the mask where padding is
   // skipped. 0: the request is wrong, and fails by itself.
   std::int64_t of(std::span<const RequestInput> inputs) const noexcept;

@@ -65,7 +65,8 @@ class BatchTokens : public TritonBackend {
   }
   static FakeRequest ids(std::int64_t rows, std::int64_t length) {
     FakeRequest request;
-    request.inputs = {{"ids", kTritonInt64, {rows, length}, {bytes_of(std::vector<std::int64_t>(static_cast<std::size_t>(rows * length), 1))}}};
+    const std::vector<std::int64_t> ones(static_cast<std::size_t>(rows * length), 1);
+    request.inputs = {{"ids", kTritonInt64, {rows, length}, {bytes_of(ones)}}};
     request.outputs = {"y"};
     return request;
   }
