@@ -73,7 +73,7 @@ def sentences(args):
     path = pathlib.Path(args.sentences) if args.sentences else STSB
     if not path.exists():
         return [f'The {what} of {where} is {how}.' for what in ('harbor', 'weather', 'history', 'old town')
-                for where in ('Zurich', 'a small island in the north', 'the capital', 'Lisbon') for how in
+                for where in ('Zurich', 'a small village in the north', 'the capital', 'Lisbon') for how in
                 ('quiet', 'not what it was ten years ago', 'worth a longer visit', 'known to few')]
     with open(path, newline='', encoding='utf-8') as file:
         return [line[0] for line in csv.reader(file)][:64]
