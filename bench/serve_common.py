@@ -8,7 +8,7 @@ import time
 import urllib.error
 import urllib.request
 
-# Of Triton's Python backend, for a model with an input x and an output y.
+# Of Triton's Python backend, for a model with one input and one output.
 PYTHON_MODEL = '''import sys
 sys.path.append({packages!r})   # behind the backend's NumPy 1: with NumPy 2 its tensors are empty
 import numpy as np
@@ -23,10 +23,10 @@ class TritonPythonModel:
         self.session = onnxruntime.InferenceSession({model!r}, options, providers=['CPUExecutionProvider'])
 
     def execute(self, requests):
-        inputs = [pb.get_input_tensor_by_name(r, 'x').as_numpy() for r in requests]
-        result = self.session.run(None, {{'x': np.concatenate(inputs) if len(inputs) > 1 else inputs[0]}})[0]
+        inputs = [pb.get_input_tensor_by_name(r, {input!r}).as_numpy() for r in requests]
+        result = self.session.run(None, {{{input!r}: np.concatenate(inputs) if len(inputs) > 1 else inputs[0]}})[0]
         ends = np.cumsum([len(x) for x in inputs])
-        return [pb.InferenceResponse([pb.Tensor('y', part)]) for part in np.split(result, ends[:-1])]
+        return [pb.InferenceResponse([pb.Tensor({output!r}, part)]) for part in np.split(result, ends[:-1])]
 '''
 
 

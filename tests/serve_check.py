@@ -42,8 +42,8 @@ def run_check(name, build, short):
             return False, traceback.format_exc(limit=-1).strip().splitlines()[-1]
 
 
-def run_other(name, build):
-    path, python, more = (*CLIENTS[name], []) if name in CLIENTS else (OTHERS[name], None, ['--full'])
+def run_other(name, build, short):
+    path, python, more = (*CLIENTS[name], []) if name in CLIENTS else (OTHERS[name], None, [] if short else ['--full'])
     python = str(ROOT / python / 'bin/python') if python else sys.executable
     done = subprocess.run([python, str(ROOT / path), str(pathlib.Path(build, 'cli/tenfold')), *more], capture_output=True, text=True)
     lines = (done.stdout + done.stderr).strip().splitlines()
@@ -85,7 +85,7 @@ def main():
             print(f'{name}: left out, {why}', flush=True)
             continue
         begun, load = time.monotonic(), os.getloadavg()[0]
-        good, said = run_check(name, args.build, args.short) if name in CHECKS else run_other(name, args.build)
+        good, said = run_check(name, args.build, args.short) if name in CHECKS else run_other(name, args.build, args.short)
         seconds = round(time.monotonic() - begun)
         bad += not good
         print(f'{name}: {"passed" if good else "FAILED"}, {seconds} s: {said}', flush=True)

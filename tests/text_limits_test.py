@@ -190,6 +190,21 @@ class TeiMetrics(TextCase):
 class AsTei(unittest.TestCase):
     """With TEI's flags and variables in place of ours."""
 
+    def test_a_configuration_has_a_budget_of_its_own(self):
+        from embeddings_case import RandomEncoder
+
+        with tempfile.TemporaryDirectory() as folder:
+            version = os.path.join(folder, "models", "any", "1")
+            os.makedirs(os.path.dirname(version))
+            RandomEncoder(version, "bert")
+            with open(os.path.join(folder, "models", "any", "config.pbtxt"), "w") as file:
+                file.write('max_batch_size: 8 parameters { key: "tenfold.max_batch_tokens" value { string_value: "48" } }')
+            server = Server(f"--model-repository={folder}/models", f"--plan-cache-dir={folder}/plans", "--max-batch-tokens=64")
+            try:
+                self.assertEqual(server.get("/info")[1]["max_batch_tokens"], 48)
+            finally:
+                server.stop()
+
     def test_start(self):
         import subprocess
         from unittest import mock

@@ -199,6 +199,26 @@ class Triton(unittest.TestCase):
         self.assertEqual(sum(int(b['compute_infer']['count']) for b in after['batch_stats']), after['execution_count'])
         print(f'1600 requests with {rows} rows from 16 clients: {runs} runs')
 
+    def test_batches_are_closed_by_their_tokens(self):
+        """Of requests with 16 ids each at most four fit into 64 tokens, of texts with ten tokens three into 32."""
+        ids = np.random.default_rng(6).integers(0, 100, (12, 1, 16))
+        truth = [self.sessions['tokens'].run(None, {'ids': x})[0] for x in ids]
+        clients = [grpc_client.InferenceServerClient(f'localhost:{GRPC}') for _ in ids]
+        texts = [f'the cat sat on mat number {i} .' for i in range(10, 22)]   # ten tokens with special ones
+        asked = {'tokens': lambda i: self.near(self.ask(clients[i], 'tokens', {'ids': ids[i]}).as_numpy('y'), truth[i])}
+        if 'minilm_tokens' in {model['name'] for model in self.http.get_model_repository_index()}:
+            asked['minilm_tokens'] = lambda i: self.ask(clients[i], 'minilm_tokens', {'text': np.array([[texts[i]]], object)})
+        for name, ask in asked.items():
+            with self.subTest(name), concurrent.futures.ThreadPoolExecutor(12) as pool:
+                for _ in pool.map(lambda i, ask=ask: [ask(i) for _ in range(20)], range(12)):
+                    pass
+                sizes = {int(batch['batch_size']): int(batch['compute_infer']['count']) for batch in self.statistics(name)['batch_stats']}
+                print(f'{name}: runs by their rows: {dict(sorted(sizes.items()))}')
+                self.assertEqual(max(sizes), {'tokens': 4, 'minilm_tokens': 3}[name])
+        log = self.log.read_text()
+        self.assertRegex(log, 'Loading custom batching strategy library .*/batchstrategy.so for model tokens')
+        self.assertNotIn('Triton forms batches without tenfold.max_batch_tokens', log)
+
     def test_a_wrong_request_fails_alone(self):
         """Those in its batch get their answers."""
         with concurrent.futures.ThreadPoolExecutor(8) as pool:

@@ -70,6 +70,16 @@ def open_length():
     return model(nodes, [('x', T.FLOAT, ['n', 'length'])], [('y', T.FLOAT, ['n', 'length'])])
 
 
+def means_of_ids():
+    """Means of rows of a table, by ids of any number, times a matrix: a run takes a millisecond or so."""
+    rng = np.random.default_rng(4)
+    nodes = [helper.make_node('Gather', ['table', 'ids'], ['rows']), helper.make_node('MatMul', ['rows', 'w'], ['h']),
+             helper.make_node('ReduceMean', ['h', 'axes'], ['y'], keepdims=0)]
+    return model(nodes, [('ids', T.INT64, ['n', 'length'])], [('y', T.FLOAT, ['n', 2048])],
+                 [('table', rng.normal(size=(100, 512)).astype(np.float32)), ('w', rng.normal(size=(512, 2048)).astype(np.float32)),
+                  ('axes', np.array([1]))])
+
+
 def scalars():
     return model([helper.make_node('Add', ['x', 'x'], ['y'])], [('x', T.FLOAT, [])], [('y', T.FLOAT, [])])
 
@@ -87,6 +97,10 @@ def large():
 
 def tensors(kind, *rows):
     return ''.join(f'{kind} {{ name: "{name}" data_type: TYPE_{dtype} dims: {list(dims)} {more} }}\n' for name, dtype, dims, more in rows)
+
+
+def limit_tokens(number):
+    return f'parameters {{ key: "tenfold.max_batch_tokens" value {{ string_value: "{number}" }} }}\n'
 
 
 def repository():
@@ -107,6 +121,8 @@ def repository():
         'reshaped': (mlp(), BACKEND + 'max_batch_size: 4\n' + tensors('input', ('x', 'FP32', [1, 28, 28], 'reshape { shape: [ 784 ] }')) +
                      tensors('output', ('y', 'FP32', [2, 5], 'reshape { shape: [ 10 ] }'))),
         'scalars': (scalars(), BACKEND),
+        'tokens': (means_of_ids(), BACKEND + 'max_batch_size: 16\nparameters { key: "tenfold.tune" value { string_value: "never" } }\n'
+                   'instance_group { count: 1 kind: KIND_CPU }\n' + limit_tokens(64)),
         'sized': (sized_by_data(), BACKEND),
     }
     for name, dtype in NUMBERS.items():
@@ -127,6 +143,9 @@ def write(folder, tenfold):
         if weights.is_dir():
             shutil.copytree(weights, folder / 'minilm' / '1')
             (folder / 'minilm' / 'config.pbtxt').write_text('backend: "tenfold"\nmax_batch_size: 32\n')
+            shutil.copytree(weights, folder / 'minilm_tokens' / '1')
+            (folder / 'minilm_tokens' / 'config.pbtxt').write_text(
+                'backend: "tenfold"\nmax_batch_size: 32\ninstance_group { count: 1 kind: KIND_CPU }\n' + limit_tokens(32))
             break
     plan = folder / 'plan'
     (plan / '1').mkdir(parents=True)

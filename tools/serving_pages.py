@@ -47,8 +47,10 @@ the lowest and highest in brackets. Triton is 2.51. With `libtriton_tenfold.so` 
 threads as ours, so that the rest is the server's.
 '''
 SIDES = {'tenfold': 'tenfold serve', 'triton': 'Triton, libtriton_tenfold.so', 'python': 'Triton, ONNX Runtime in Python'}
-LATER = (('MiniLM, a sentence a request, 16 clients', 'text routes'),
-         ('ResNet-50, 600 kB, shared memory', 'a load that writes into shared memory'))
+PRODUCT_SIDES = {'tenfold': 'tenfold serve', 'fastapi': 'FastAPI, tokenizers, ONNX Runtime', 'infinity': 'infinity-emb, optimum',
+                 'python': SIDES['python'], 'exec': 'tenfold exec, without a server'}
+LATER = {'MiniLM, a sentence a request': '`script/bench --serve --only minilm`',
+         'ResNet-50, 600 kB by shared memory': '`script/bench --serve --only resnet --models FOLDER`'}
 
 
 def load(name):
@@ -86,6 +88,20 @@ def compared(rows):
             yield f'| {asked} | {name} | {cpu:.0f} | {ratio} | {p50:.0f} | {p99:.0f} | {rate:.0f} |'
 
 
+def products(rows):
+    yield '| row | clients | server | a second | ours beside it | p50, us | p99, us | CPU, us a request |'
+    yield '|---|---|---|---|---|---|---|---|'
+    for row in rows:
+        for side, name in PRODUCT_SIDES.items():
+            if side not in row:
+                continue
+            rates = row['rates'].get(side)
+            times = f'{sorted(rates)[len(rates) // 2]:.2f} times ({rates[0]:.2f} to {rates[-1]:.2f})' if rates else ''
+            cpu, rate, p50, p99 = row[side]
+            spent = f'{cpu:.0f}' if cpu else ''
+            yield f"| {row['row']} | {row['clients']} | {name} | {rate:.1f} | {times} | {p50:.0f} | {p99:.0f} | {spent} |"
+
+
 def figures():
     rows = load('figures.json') or []
     lines = [FIGURES]
@@ -94,6 +110,9 @@ def figures():
         terms = {(row['date'], row['machine'], row['commit']) for row in compared_rows}
         for one in sorted(terms):
             lines.append(f"Measured {measured(*(r for r in compared_rows if (r['date'], r['machine'], r['commit']) == one))}.")
+    if product_rows := [row for row in rows if 'rates' in row]:
+        lines += ['', 'Products, with all processors; an answer of each server was compared with ONNX Runtime\'s before:', '',
+                  *products(product_rows), '', *(f"{row['row']}: measured {measured(row)}." for row in product_rows)]
     for row in rows:
         if row['row'] == 'server alone':
             lines += ['', '| server alone | |', '|---|---|', f"| memory after the start, one small model | {row['memory_mb']:.0f} MB |",
@@ -105,7 +124,8 @@ def figures():
         if row['row'] == 'start to ready, 10 models':
             lines += ['', f"Start to ready with 10 models whose plans are cached: {row['tenfold_ms']} ms"
                       + (f", Triton {row['triton_ms']} ms" if 'triton_ms' in row else '') + f'. Measured {measured(row)}.']
-    lines += ['', '## Not measured yet', '', *(f'* {row}: it needs {needs}.' for row, needs in LATER)]
+    if later := [f'* {row}: {command}' for row, command in LATER.items() if row not in {one['row'] for one in rows}]:
+        lines += ['', '## Not measured yet', '', *later]
     return '\n'.join(lines) + '\n'
 
 

@@ -43,19 +43,21 @@ TENFOLD_API TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND
                                                                   TRITONBACKEND_Request** requests, const std::uint32_t count) {
   const std::uint64_t start = nanoseconds(std::chrono::steady_clock::now());
   InstanceState& state = *state_of<InstanceState>(instance, TRITONBACKEND_ModelInstanceState);
+  const std::span<const BindingInfo> bindings = state.served->bindings();
   std::vector<std::unique_ptr<TritonRequest>> all;
   std::vector<ServedRequest*> sound;
   std::vector<BatchRun> runs;
   try {
     all.reserve(count), sound.reserve(count), runs.reserve(count);
-    for (std::uint32_t i = 0; i < count; ++i) all.push_back(std::make_unique<TritonRequest>(requests[i], state));
+    for (std::uint32_t i = 0; i < count; ++i) all.push_back(std::make_unique<TritonRequest>(requests[i], bindings, state.host_policy));
   } catch (const std::bad_alloc&) {
     return TRITONSERVER_ErrorNew(kTritonUnavailable, "out of memory");   // the requests stay Triton's
   }
   for (const auto& request : all)
     if (request->refused()) request->finish({&*request->refused(), nullptr});
     else sound.push_back(request.get());
-  state.instance->run(sound, &runs);
+  if (!state.batch_tokens) state.instance->run(sound, &runs);
+  else for (const auto& batch : state.batch_tokens->divide(sound)) state.instance->run(batch, &runs);
   for (const auto& request : all) request->release(instance, start);
   for (const BatchRun& run : runs)
     failed(TRITONBACKEND_ModelInstanceReportBatchStatistics(instance, static_cast<std::uint64_t>(run.rows), nanoseconds(run.start),

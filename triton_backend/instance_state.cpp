@@ -66,13 +66,17 @@ std::unique_ptr<InstanceState> make_instance_state(TRITONBACKEND_ModelInstance* 
   const char* name = nullptr;
   must(TRITONBACKEND_ModelInstanceName(instance, &name));
   auto state = std::make_unique<InstanceState>();
-  state->served = of_model.served;
+  state->served = of_model.served, state->batch_tokens = of_model.batch_tokens;
   state->host_policy = host_policy_of(instance);
   try {
     std::int32_t number = 0;
     state->instance = of_model.served->create_instance(device_of(instance, of_model, number));
     const std::string& device = state->instance->device();
     log_of("model '" + of_model.name + "'")(Severity::info, "instance '" + std::string(name) + "' runs on " + device);
+    if (of_model.batch_tokens && !of_model.has_batcher)
+      log_of("model '" + of_model.name + "'")(Severity::warning,
+          "Triton forms batches without tenfold.max_batch_tokens, so they are divided before they run: it found no batchstrategy.so "
+          "beside libtriton_tenfold.so, to which that is a link");
     report_memory(instance, is_gpu(device), number, state->instance->memory_bytes());
   } catch (Error& error) {
     throw error.within("model '" + of_model.name + "', instance '" + name + "'");

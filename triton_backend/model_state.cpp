@@ -28,6 +28,15 @@ void set_configuration(TRITONBACKEND_Model* model, const ModelConfig& config) {
   must(error);
 }
 
+void limit_batches(ModelState& state, bool packed, std::int64_t max_batch, const LogCallback& log) {
+  const std::int64_t most = state.parameters.max_batch_tokens;
+  if (most == 0) return;
+  state.batch_tokens = std::make_shared<const BatchTokens>(state.served, most, packed);
+  if (max_batch > 0) return;
+  state.batch_tokens.reset();
+  log(Severity::info, "parameter 'tenfold.max_batch_tokens' changes nothing: requests are not batched");
+}
+
 }  // namespace
 
 std::string text_of(TRITONSERVER_Message* message) {
@@ -75,7 +84,9 @@ std::unique_ptr<ModelState> make_model_state(TRITONBACKEND_Model* model) {
     }
     options.max_batch = config.max_batch_size();
     configure_tensors(config.tensors("input"), config.tensors("output"), bindings, options);
+    const bool packed = options.build.pack_tokens != PackTokens::no;
     state->served = open_model(path, std::move(options));
+    limit_batches(*state, packed, config.max_batch_size(), log);
     for (const std::string& input : state->served->open_inputs())
       log(Severity::info, "input '" + input + "' has open dims: engines are built for shapes as they come; the parameter "
                           "tenfold.profiles gives the ranges of one engine that is built now");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "batch_tokens.h"
 #include "parameters.h"
 #include "tenfold/runtime.h"
 #include "tenfold/serving/served_model.h"
@@ -21,6 +22,8 @@ std::unique_ptr<BackendState> make_backend_state(TRITONBACKEND_Backend* backend)
 
 struct ModelState {
   std::shared_ptr<ServedModel> served;
+  std::shared_ptr<const BatchTokens> batch_tokens;   // null: batches have no limit of tokens
+  bool has_batcher = false;                          // Triton asks batcher.cpp; set before instances are made
   Parameters parameters;
   std::string name;
 };
@@ -30,6 +33,7 @@ std::unique_ptr<ModelState> make_model_state(TRITONBACKEND_Model* model);
 struct InstanceState {
   std::unique_ptr<ServedInstance> instance;
   std::shared_ptr<ServedModel> served;
+  std::shared_ptr<const BatchTokens> batch_tokens;
   std::string host_policy;                       // by which Triton places inputs
 };
 std::unique_ptr<InstanceState> make_instance_state(TRITONBACKEND_ModelInstance* instance);

@@ -71,8 +71,14 @@ void check_device(const std::string& value) {
   if (value != "cpu" && !is_gpu(value)) refuse("tenfold.device", value, "cpu or cuda:N");
 }
 
+std::int64_t max_batch_tokens(const std::string& value) {
+  const std::int64_t tokens = number(value);
+  if (tokens < 1) refuse("tenfold.max_batch_tokens", value, "a number from 1 on");
+  return tokens;
+}
+
 const std::vector<std::string> kKnown = {"tenfold.precision", "tenfold.device", "tenfold.profiles", "tenfold.threads",
-                                         "tenfold.tune",      "tenfold.pack_tokens"};
+                                         "tenfold.tune",      "tenfold.pack_tokens", "tenfold.max_batch_tokens"};
 
 [[noreturn]] void unknown(const std::string& parameter) {
   std::string list;
@@ -109,6 +115,7 @@ Parameters configure(const std::map<std::string, std::string>& parameters, Serve
     else if (name == "tenfold.tune") set_tune(value, options);
     else if (name == "tenfold.threads") set_threads(value, options);
     else if (name == "tenfold.pack_tokens") set_pack_tokens(value, options);
+    else if (name == "tenfold.max_batch_tokens") own.max_batch_tokens = max_batch_tokens(value);
     else if (name == "tenfold.profiles") options.build.profiles = parse_profiles(value);
     else if (name == "tenfold.device") check_device(value), own.device = value, options.fallback = false;
     else unknown(name);

@@ -1,6 +1,7 @@
 // The parameters of a model's configuration that begin with "tenfold.".
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -10,6 +11,7 @@ namespace tenfold::triton {
 
 struct Parameters {
   std::string device;                            // of all instances; empty: by their instance group
+  std::int64_t max_batch_tokens = 0;             // 0: no limit
 };
 
 // Sets options by the parameters. Throws invalid_argument for one that is not known, listing those that are, and for a

@@ -11,7 +11,6 @@
 namespace tenfold::triton {
 namespace {
 
-
 std::uint32_t length_at(const std::string& bytes, std::size_t at) {
   std::uint32_t length = 0;
   std::memcpy(&length, bytes.data() + at, sizeof length);
@@ -30,23 +29,23 @@ std::uint64_t nanoseconds(std::chrono::steady_clock::time_point time) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
 }
 
-TritonRequest::TritonRequest(TRITONBACKEND_Request* request, const InstanceState& instance)
-    : request_(request), bindings_(instance.served->bindings()), requested_(bindings_.size()) {
+TritonRequest::TritonRequest(TRITONBACKEND_Request* request, std::span<const BindingInfo> bindings, const std::string& host_policy)
+    : request_(request), bindings_(bindings), requested_(bindings_.size()) {
   try {
-    as_error([&] { read(instance); });
+    as_error([&] { read(host_policy.empty() ? nullptr : host_policy.c_str()); });
   } catch (const Error& error) {
     refused_ = error;
   }
 }
 
-void TritonRequest::read(const InstanceState& instance) {
+void TritonRequest::read(const char* host_policy) {
   std::uint32_t count = 0;
   must(TRITONBACKEND_RequestInputCount(request_, &count));
   inputs_.reserve(count), pieces_.reserve(count), strings_.reserve(count);   // inputs point into the others
   for (std::uint32_t i = 0; i < count; ++i) {
     TRITONBACKEND_Input* input = nullptr;
     must(TRITONBACKEND_RequestInputByIndex(request_, i, &input));
-    read_input(input, instance);
+    read_input(input, host_policy);
   }
   must(TRITONBACKEND_RequestOutputCount(request_, &count));
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -57,14 +56,13 @@ void TritonRequest::read(const InstanceState& instance) {
   }
 }
 
-void TritonRequest::read_input(TRITONBACKEND_Input* input, const InstanceState& instance) {
-  const char* policy = instance.host_policy.empty() ? nullptr : instance.host_policy.c_str();
+void TritonRequest::read_input(TRITONBACKEND_Input* input, const char* host_policy) {
   const char* name = nullptr;
   TRITONSERVER_DataType type = kTritonInvalid;
   const std::int64_t* shape = nullptr;
   std::uint32_t rank = 0, buffers = 0;
   std::uint64_t bytes = 0;
-  must(TRITONBACKEND_InputPropertiesForHostPolicy(input, policy, &name, &type, &shape, &rank, &bytes, &buffers));
+  must(TRITONBACKEND_InputPropertiesForHostPolicy(input, host_policy, &name, &type, &shape, &rank, &bytes, &buffers));
   const std::optional<DType> dtype = dtype_of(type);
   if (!dtype) throw Error(ErrorKind::invalid_argument, "input '" + std::string(name) + "' has no type");
   RequestInput read{name, *dtype, {shape, rank}, {}, nullptr};
@@ -77,7 +75,7 @@ void TritonRequest::read_input(TRITONBACKEND_Input* input, const InstanceState& 
     const void* buffer = nullptr;
     TRITONSERVER_MemoryType memory = kTritonCpu;
     std::int64_t id = 0;
-    must(TRITONBACKEND_InputBufferForHostPolicy(input, policy, i, &buffer, &bytes, &memory, &id));
+    must(TRITONBACKEND_InputBufferForHostPolicy(input, host_policy, i, &buffer, &bytes, &memory, &id));
     if (memory == kTritonGpu)
       throw Error(ErrorKind::unsupported, "input '" + std::string(name) + "' lies in GPU memory, which the backend 'tenfold' does not "
                                           "read: send it, or share system memory");

@@ -12,7 +12,8 @@ namespace tenfold::triton {
 class TritonRequest final : public ServedRequest {
  public:
   // Reads the request. What is wrong with it is kept for refused().
-  TritonRequest(TRITONBACKEND_Request* request, const InstanceState& instance);
+  // `host_policy`: by which Triton places inputs; empty: none.
+  TritonRequest(TRITONBACKEND_Request* request, std::span<const BindingInfo> bindings, const std::string& host_policy);
   TritonRequest(const TritonRequest&) = delete;
   TritonRequest& operator=(const TritonRequest&) = delete;
 
@@ -29,8 +30,8 @@ class TritonRequest final : public ServedRequest {
   void release(TRITONBACKEND_ModelInstance* instance, std::uint64_t start_ns) noexcept;
 
  private:
-  void read(const InstanceState& instance);
-  void read_input(TRITONBACKEND_Input* input, const InstanceState& instance);
+  void read(const char* host_policy);
+  void read_input(TRITONBACKEND_Input* input, const char* host_policy);
   void read_strings(RequestInput& input);
   TRITONBACKEND_Response* response();            // made when it is needed first
 

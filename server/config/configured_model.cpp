@@ -38,10 +38,10 @@ void check_name(const ModelConfig& config, const std::string& name) {
                                                  "', directory name must equal model name");
 }
 
-std::string parameters_of(const ModelConfig& config, ServedModelOptions& served) {
+triton::Parameters parameters_of(const ModelConfig& config, ServedModelOptions& served) {
   std::map<std::string, std::string> parameters;
   for (const auto& [key, value] : config.parameters()) parameters[key] = value.string_value();
-  return triton::configure(parameters, served).device;
+  return triton::configure(parameters, served);
 }
 
 // `chosen`: where instances go that leave it to the model (KIND_MODEL).
@@ -95,7 +95,7 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
   normalize_config(config, name);
   if (config.max_batch_size() < 0) validate_config(config);   // before it is completed by the number
   ServedModelOptions& served = options.served;
-  const std::string device = parameters_of(config, served);
+  const auto [device, max_batch_tokens] = parameters_of(config, served);
   options.path = path_of(config, place);
   const auto inputs = tensors_of(config.input());
   triton::configure_defaults(inputs, options.path, served);
@@ -123,7 +123,14 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
   options.cache_responses = options.cache_responses && config.response_cache().enable();
   set_scheduling(config, options.queue);
   set_metrics(config, options.queue);
-  if (is_encoder_folder(options.path)) set_encoder(options, defaults.text);
+  if (is_encoder_folder(options.path)) {
+    TextDefaults text = defaults.text;
+    if (max_batch_tokens > 0) text.batch_tokens = max_batch_tokens;
+    set_encoder(options, text);
+  } else if (max_batch_tokens > 0) {
+    throw Error(ErrorKind::unsupported, "parameter 'tenfold.max_batch_tokens' is for encoders in Tenfold's server, and this model is none: "
+                                        "serve it by Triton and libtriton_tenfold.so");
+  }
   options.labels = read_labels(config, place.model_folder);
   options.warmups = read_warmups(config, place.model_folder);
   options.config = std::make_shared<const ModelConfig>(std::move(config));

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 using Step = HttpReader::Step;
 
 constexpr std::size_t kReadBytes = 256 << 10;    // at once, into memory that the connections of a thread share
-constexpr std::size_t kEarlyBytes = 64 << 10;    // of the next requests, which are read while one is at work
+constexpr std::size_t kEarlyBytes = 16 << 10;    // of the next requests, which are read while one is at work
 constexpr int kReadsInTurn = 16;                 // before other connections have theirs
 constexpr std::chrono::seconds kDrainTime{10};
 
@@ -243,7 +243,9 @@ bool Connection::take_bytes(std::string_view bytes) {
   }
   reader_.push(bytes);
   if (doing_ <= Doing::body) step();
-  return doing_ != Doing::response && (doing_ != Doing::handler || reader_.unread() < kEarlyBytes) && stream_.is_open();
+  if (!stream_.is_open() || doing_ == Doing::response) return false;
+  if (doing_ == Doing::idle) return reader_.unread() == 0;   // else a request that was read before is next
+  return doing_ != Doing::handler || reader_.unread() < kEarlyBytes;
 }
 
 // As far as what was read permits.

@@ -48,7 +48,8 @@ void HttpReader::push(std::string_view bytes) {
 }
 
 void HttpReader::keep() {
-  if (data_ == rest_.data() && at_ == 0) return;
+  // A pipeline is not moved for each of its requests.
+  if (data_ == rest_.data() && unread() > 0 && at_ <= unread()) return;
   std::string left(data_ + at_, unread());
   rest_ = std::move(left);
   data_ = rest_.data(), size_ = rest_.size(), at_ = 0;

@@ -1,6 +1,7 @@
 // POST /v1/embeddings and GET /v1/models, as OpenAI's clients have them.
 #include <ctime>
 
+#include "observe/json_writer.h"
 #include "protocol/json_text.h"
 #include "routes/text_routes.h"
 #include "text_requests/vector_form.h"
@@ -11,11 +12,11 @@ namespace {
 HttpResponse openai_error(const TextError& error) {
   const int status = error.fault == TextFault::tokenizer ? 400 : http_status(error.fault);
   const char* type = status == 429 ? "rate_limit_error" : status >= 500 ? "server_error" : "invalid_request_error";
-  const char* code = status == 404 ? "\"model_not_found\"" : status == 429 ? "\"rate_limit_exceeded\"" : "null";
-  return with_retry(json_response("{\"error\":{\"message\":" + json_string(error.what()) + ",\"type\":\"" + type + "\",\"param\":" +
-                                      (error.field.empty() ? "null" : json_string(error.field)) + ",\"code\":" + code + "}}",
-                                  status),
-                    error);
+  JsonObject json;
+  json.add("message", error.what()).add("type", type).raw("param", error.field.empty() ? "null" : json_string(error.field));
+  if (status == 404 || status == 429) json.add("code", status == 404 ? "model_not_found" : "rate_limit_exceeded");
+  else json.raw("code", "null");
+  return with_retry(json_response(JsonObject().raw("error", json.text()).text(), status), error);
 }
 HttpResponse openai_error(Code code, std::string_view message) {
   return openai_error(as_text_error(RequestError(code, std::string(message))));
@@ -47,9 +48,8 @@ void embeddings(const TextModels& all, const RoutedRequest& request) {
                [form, name = model->name()](TextAnswer& answer) { return embeddings_response(answer, form, name); });
 }
 
-std::string model_object(const Model& model, std::int64_t created) {
-  return "{\"id\":" + json_string(model.name()) + ",\"object\":\"model\",\"created\":" + std::to_string(created) +
-         ",\"owned_by\":\"tenfold\"}";
+JsonObject model_object(const Model& model, std::int64_t created) {
+  return JsonObject().add("id", model.name()).add("object", "model").add("created", created).add("owned_by", "tenfold");
 }
 
 }  // namespace
@@ -60,12 +60,12 @@ void add_openai_routes(Router& router, const std::shared_ptr<const TextModels>& 
   for (const char* path : {"/v1/embeddings", "/embeddings"})
     openai.add("POST", path, text_route(models, openai_error, embeddings));
   openai.get("/v1/models", [models, created](const RoutedRequest&) {
-    std::string data;
-    for (const auto& model : models->models->all()) data += (data.empty() ? "" : ",") + model_object(*model, created);
-    return json_response("{\"object\":\"list\",\"data\":[" + data + "]}");
+    JsonList data;
+    for (const auto& model : models->models->all()) data.add(model_object(*model, created));
+    return json_response(JsonObject().add("object", "list").raw("data", data.text()).text());
   });
   openai.get("/v1/models/{model}", [models, created](const RoutedRequest& request) {
-    return json_response(model_object(*models->models->find(request.at("model"), ""), created));
+    return json_response(model_object(*models->models->find(request.at("model"), ""), created).text());
   });
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/datatype.h"
+#include "observe/json_writer.h"
 #include "protocol/json_text.h"
 #include "protocol/v2_elements.h"
 
@@ -106,30 +107,37 @@ HttpResponse window_response(const WindowAnswer& answer, const BindingInfo& outp
 }
 
 std::string binding_json(const BindingInfo& binding) {
-  return "{\"name\":" + json_string(binding.name) + ",\"datatype\":\"" + std::string(v2_name(binding.dtype)) +
-         "\",\"shape\":" + json_shape(binding.shape) + "}";
+  return JsonObject().add("name", binding.name).add("datatype", v2_name(binding.dtype)).raw("shape", json_shape(binding.shape)).text();
 }
 
 HttpResponse status(const PatternEngine& engine) {
   std::string why;
-  if (!engine.ready(&why)) return json_response("{\"loaded\":false,\"why\":" + json_string(why) + ",\"candidates\":[]}");
-  const auto flag = [](bool set) { return set ? "true" : "false"; };
-  std::string candidates;
+  if (!engine.ready(&why)) return json_response(JsonObject().add("loaded", false).add("why", why).raw("candidates", "[]").text());
+  JsonList candidates;
   for (const CandidateState& one : engine.runner().candidates())
-    candidates += std::string(candidates.empty() ? "" : ",") + "{\"name\":" + json_string(one.name) + ",\"opened\":" + flag(one.opened) +
-                  ",\"answers\":" + flag(one.answers) + ",\"answered\":" + std::to_string(one.answered) +
-                  ",\"why\":" + json_string(one.why) + "}";
+    candidates.add(JsonObject()
+                       .add("name", one.name)
+                       .add("opened", one.opened)
+                       .add("answers", one.answers)
+                       .add("answered", one.answered)
+                       .add("why", one.why));
   const RunnerCounts counts = engine.runner().counts();
-  return json_response("{\"loaded\":true,\"backend\":" + json_string(engine.runner().backend()) + ",\"input\":" +
-                       binding_json(engine.input()) + ",\"output\":" + binding_json(engine.output()) + ",\"answered\":" +
-                       std::to_string(counts.answered) + ",\"failed\":" + std::to_string(counts.failed) + ",\"fell\":" +
-                       std::to_string(counts.fell) + ",\"candidates\":[" + candidates + "]}");
+  return json_response(JsonObject()
+                           .add("loaded", true)
+                           .add("backend", engine.runner().backend())
+                           .raw("input", binding_json(engine.input()))
+                           .raw("output", binding_json(engine.output()))
+                           .add("answered", counts.answered)
+                           .add("failed", counts.failed)
+                           .add("fell", counts.fell)
+                           .raw("candidates", candidates.text())
+                           .text());
 }
 
 HttpResponse ready(const PatternEngine& engine) {
   std::string why;
-  if (engine.ready(&why)) return json_response("{\"ready\":true}");
-  HttpResponse response = json_response("{\"ready\":false,\"why\":" + json_string(why) + "}", 503);
+  if (engine.ready(&why)) return json_response(JsonObject().add("ready", true).text());
+  HttpResponse response = json_response(JsonObject().add("ready", false).add("why", why).text(), 503);
   response.headers.emplace_back("Retry-After", "1");
   return response;
 }

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include "observe/json_writer.h"
 #include "protocol/json_text.h"
 
 namespace tenfold::server {
@@ -23,15 +24,16 @@ object read(simdjson::dom::parser& parser, const HttpRequest& request) {
 }
 
 std::string index_json(const std::vector<IndexRow>& rows) {
-  std::string out;
+  JsonList out;
   for (const IndexRow& row : rows) {
-    out += (out.empty() ? "{\"name\":" : ",{\"name\":") + json_string(row.name);
-    if (!row.version.empty()) out += ",\"version\":" + json_string(row.version);
-    if (row.state != ModelState::unknown) out += ",\"state\":\"" + std::string(name(row.state)) + "\"";
-    if (!row.reason.empty()) out += ",\"reason\":" + json_string(row.reason);
-    out += "}";
+    JsonObject json;
+    json.add("name", row.name);
+    if (!row.version.empty()) json.add("version", row.version);
+    if (row.state != ModelState::unknown) json.add("state", name(row.state));
+    if (!row.reason.empty()) json.add("reason", row.reason);
+    out.add(json);
   }
-  return "[" + out + "]";
+  return out.text();
 }
 
 void index(const std::shared_ptr<Models>& models, const std::shared_ptr<HttpExchange>& exchange) {

@@ -1,6 +1,7 @@
 // POST /v1/rerank, as the clients of Jina and Cohere have it.
 #include <algorithm>
 
+#include "observe/json_writer.h"
 #include "protocol/json_text.h"
 #include "routes/text_routes.h"
 #include "text_requests/ranking.h"
@@ -11,8 +12,8 @@ namespace {
 
 // Cohere's clients show `message`, Jina's `detail`.
 HttpResponse rerank_error(const TextError& error) {
-  const std::string message = json_string(error.what());
-  return with_retry(json_response("{\"message\":" + message + ",\"detail\":" + message + "}", http_status(error.fault)), error);
+  const std::string json = JsonObject().add("message", error.what()).add("detail", error.what()).text();
+  return with_retry(json_response(json, http_status(error.fault)), error);
 }
 HttpResponse rerank_error(Code code, std::string_view message) {
   return rerank_error(as_text_error(RequestError(code, std::string(message))));

@@ -15,16 +15,19 @@ std::vector<std::string> parts_of(std::string_view target) {
   return std::move(*parts);
 }
 
-bool fits(const std::vector<std::string>& pattern, const std::vector<std::string>& parts, RoutedRequest& request) {
-  request.path.clear();
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] == "**") return true;         // and what lies below
-    if (i >= parts.size()) return false;
-    if (pattern[i].starts_with('{') && parts[i].empty()) return false;
+// From the last part on, in which patterns differ most.
+bool fits(const std::vector<std::string>& pattern, const std::vector<std::string>& parts) {
+  const bool below = !pattern.empty() && pattern.back() == "**";   // and what lies below
+  const std::size_t count = pattern.size() - (below ? 1 : 0);
+  if (below ? parts.size() < count : parts.size() != count) return false;
+  for (std::size_t i = count; i-- > 0;)
+    if (pattern[i].starts_with('{') ? parts[i].empty() : pattern[i] != parts[i]) return false;
+  return true;
+}
+
+void take_names(const std::vector<std::string>& pattern, const std::vector<std::string>& parts, RoutedRequest& request) {
+  for (std::size_t i = 0; i < pattern.size(); ++i)
     if (pattern[i].starts_with('{')) request.path[pattern[i].substr(1, pattern[i].size() - 2)] = parts[i];
-    else if (pattern[i] != parts[i]) return false;
-  }
-  return pattern.size() == parts.size();
 }
 
 bool has_method(const Route& route, const std::string& method) {
@@ -55,8 +58,11 @@ void answer(const std::vector<Route>& routes, const std::shared_ptr<HttpExchange
   const std::vector<std::string> parts = parts_of(exchange->request().target);
   std::vector<std::string> methods;              // that the path has
   for (const Route& route : routes) {
-    if (!fits(route.pattern, parts, request)) continue;
-    if (has_method(route, exchange->request().method)) return call(route, request);
+    if (!fits(route.pattern, parts)) continue;
+    if (has_method(route, exchange->request().method)) {
+      take_names(route.pattern, parts, request);
+      return call(route, request);
+    }
     if (std::find(methods.begin(), methods.end(), route.method) == methods.end()) methods.push_back(route.method);
   }
   if (!methods.empty()) return exchange->respond(wrong_method(methods));
@@ -99,10 +105,9 @@ HttpHandler Router::handler() {
 
 std::function<HttpResponse(const HttpRequest&, const std::string&)> Router::overloaded() const {
   return [routes = routes_](const HttpRequest& head, const std::string& why) {
-    RoutedRequest request;
     if (const auto parts = path_parts(head.target))
       for (const Route& route : routes)
-        if (fits(route.pattern, *parts, request)) return route.error(Code::unavailable, why);
+        if (fits(route.pattern, *parts)) return route.error(Code::unavailable, why);
     return error_response(Code::unavailable, why);
   };
 }

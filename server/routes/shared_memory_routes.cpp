@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include "core/shared_memory.h"
+#include "observe/json_writer.h"
 #include "protocol/json_text.h"
 
 namespace tenfold::server {
@@ -35,11 +36,14 @@ HttpResponse registered(const RoutedRequest& request, SharedMemory& memory) {
 }
 
 HttpResponse listed(const SharedMemory& memory, const std::string& name) {
-  std::string json = "[";
+  JsonList json;
   for (const auto& region : memory.list(name))
-    json += (json.size() > 1 ? ",{\"name\":" : "{\"name\":") + json_string(region->name()) + ",\"key\":" + json_string(region->key()) +
-            ",\"offset\":" + std::to_string(region->offset()) + ",\"byte_size\":" + std::to_string(region->bytes()) + "}";
-  return json_response(json + "]");
+    json.add(JsonObject()
+                 .add("name", region->name())
+                 .add("key", region->key())
+                 .add("offset", region->offset())
+                 .add("byte_size", region->bytes()));
+  return json_response(json.text());
 }
 
 void add_system_routes(RouteFamily& v2, const std::shared_ptr<Models>& models) {

@@ -1,55 +1,78 @@
 // Statistics as Triton's extension has them, and what Tenfold adds under "tenfold".
+#include "observe/json_writer.h"
 #include "protocol/json_text.h"
 #include "routes/v2_routes.h"
 
 namespace tenfold::server {
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-std::string duration(const char* name, const DurationSum& sum) {
-  return "\"" + std::string(name) + "\":{\"count\":" + number(sum.count) + ",\"ns\":" + number(sum.ns) + "}";
-}
+std::string duration(const DurationSum& sum) { return JsonObject().add("count", sum.count).add("ns", sum.ns).text(); }
 
 std::string batches(const QueueStatistics& statistics) {
-  std::string out;
+  JsonList out;
   for (const auto& [rows, of_size] : statistics.batches)
-    out += (out.empty() ? "{\"batch_size\":" : ",{\"batch_size\":") + std::to_string(rows) + "," +
-           duration("compute_input", of_size.compute_input) + "," + duration("compute_infer", of_size.compute_infer) + "," +
-           duration("compute_output", of_size.compute_output) + "}";
-  return "[" + out + "]";
+    out.add(JsonObject()
+                .add("batch_size", rows)
+                .raw("compute_input", duration(of_size.compute_input))
+                .raw("compute_infer", duration(of_size.compute_infer))
+                .raw("compute_output", duration(of_size.compute_output)));
+  return out.text();
 }
 
-std::string closed(const QueueStatistics& statistics) {
-  std::string out;
-  for (std::size_t i = 0; i < kBatchClosedReasons; ++i)
-    out += (out.empty() ? "\"" : ",\"") + std::string(tenfold::name(static_cast<BatchClosed>(i))) + "\":" + number(statistics.closed[i]);
-  return "{" + out + "}";
-}
-
-std::string statistics_of(const Model& model) {
-  const std::uint64_t refused = model.refused();
-  const QueueStatistics s = model.queue().statistics();
-  const auto last = std::chrono::duration_cast<std::chrono::milliseconds>(s.last_inference.time_since_epoch()).count();
+std::string inferences(const QueueStatistics& s, std::uint64_t refused) {
   DurationSum failure = s.failure;
   failure.count += refused;
-  return "{\"name\":" + json_string(model.name()) + ",\"version\":" + json_string(model.version()) + ",\"last_inference\":" +
-         std::to_string(last) + ",\"inference_count\":" + number(s.inferences) + ",\"execution_count\":" + number(s.executions) +
-         ",\"inference_stats\":{" + duration("success", s.success) + "," + duration("fail", failure) + "," + duration("queue", s.queue) +
-         "," + duration("compute_input", s.compute_input) + "," + duration("compute_infer", s.compute_infer) + "," +
-         duration("compute_output", s.compute_output) + "," +
-         duration("cache_hit", s.cache_hit) + "," + duration("cache_miss", s.cache_miss) +
-         "},\"batch_stats\":" + batches(s) + ",\"memory_usage\":[],\"tenfold\":{\"received\":" + number(s.received + refused) +
-         ",\"waiting\":" + number(s.waiting) + ",\"refused\":" + number(refused) + ",\"failed\":" + number(s.failed) +
-         ",\"rejected\":" + number(s.rejected) + ",\"cancelled\":" + number(s.cancelled) + ",\"batch_closed\":" + closed(s) + "}}";
+  return JsonObject()
+      .raw("success", duration(s.success))
+      .raw("fail", duration(failure))
+      .raw("queue", duration(s.queue))
+      .raw("compute_input", duration(s.compute_input))
+      .raw("compute_infer", duration(s.compute_infer))
+      .raw("compute_output", duration(s.compute_output))
+      .raw("cache_hit", duration(s.cache_hit))
+      .raw("cache_miss", duration(s.cache_miss))
+      .text();
+}
+
+std::string own(const QueueStatistics& s, std::uint64_t refused) {
+  return JsonObject()
+      .add("received", s.received + refused)
+      .add("waiting", s.waiting)
+      .add("refused", refused)
+      .add("failed", s.failed)
+      .add("rejected", s.rejected)
+      .add("cancelled", s.cancelled)
+      .raw("batch_closed", batches_closed(s))
+      .text();
+}
+
+JsonObject statistics_of(const Model& model) {
+  const std::uint64_t refused = model.refused();
+  const QueueStatistics s = model.queue().statistics();
+  return JsonObject()
+      .add("name", model.name())
+      .add("version", model.version())
+      .add("last_inference", std::chrono::duration_cast<std::chrono::milliseconds>(s.last_inference.time_since_epoch()).count())
+      .add("inference_count", s.inferences)
+      .add("execution_count", s.executions)
+      .raw("inference_stats", inferences(s, refused))
+      .raw("batch_stats", batches(s))
+      .raw("memory_usage", "[]")
+      .raw("tenfold", own(s, refused));
 }
 
 }  // namespace
 
+std::string batches_closed(const QueueStatistics& statistics) {
+  JsonObject out;
+  for (std::size_t i = 0; i < kBatchClosedReasons; ++i) out.add(tenfold::name(static_cast<BatchClosed>(i)), statistics.closed[i]);
+  return out.text();
+}
+
 HttpResponse model_statistics(const std::vector<std::shared_ptr<Model>>& models) {
-  std::string out;
-  for (const auto& model : models) out += (out.empty() ? "" : ",") + statistics_of(*model);
-  return json_response("{\"model_stats\":[" + out + "]}");
+  JsonList out;
+  for (const auto& model : models) out.add(statistics_of(*model));
+  return json_response(JsonObject().raw("model_stats", out.text()).text());
 }
 
 }  // namespace tenfold::server

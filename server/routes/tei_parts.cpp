@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "observe/json_writer.h"
 #include "protocol/json_text.h"
 #include "tenfold/version.h"
 
@@ -26,27 +27,30 @@ std::string_view part(std::string_view text, std::int32_t begin, std::int32_t en
 
 std::string tokens(const Tokenizer& tokenizer, std::string_view text, bool special) {
   const Encoding encoding = tokenizer.encode(text, special);
-  std::string out = "[";
+  JsonList out;
   for (std::size_t i = 0; i < encoding.size(); ++i) {
-    const bool is_special = encoding.special[i] != 0;
-    out += std::string(i > 0 ? "," : "") + "{\"id\":" + std::to_string(encoding.ids[i]) + ",\"text\":" +
-           json_string(is_special ? tokenizer.token(encoding.ids[i]) : part(text, encoding.begins[i], encoding.ends[i])) +
-           ",\"special\":" + (is_special ? "true" : "false") + ",\"start\":" + (is_special ? "null" : std::to_string(encoding.begins[i])) +
-           ",\"stop\":" + (is_special ? "null" : std::to_string(encoding.ends[i])) + "}";
+    const bool special_one = encoding.special[i] != 0;
+    JsonObject token;
+    token.add("id", encoding.ids[i]);
+    if (special_one) token.add("text", tokenizer.token(encoding.ids[i])).add("special", true).raw("start", "null").raw("stop", "null");
+    else
+      token.add("text", part(text, encoding.begins[i], encoding.ends[i]))
+          .add("special", false)
+          .add("start", encoding.begins[i])
+          .add("stop", encoding.ends[i]);
+    out.add(token);
   }
-  return out + "]";
+  return out.text();
 }
 
 std::string kind_of(const Model& model) {
   const EncoderInfo& info = model.encoder()->encoder().info();
-  if (info.labels == 0) return "{\"embedding\":{\"pooling\":\"by the folder\"}}";
-  std::string by_id, by_label;
-  for (std::size_t i = 0; i < info.label_names.size(); ++i) {
-    by_id += std::string(i > 0 ? "," : "") + "\"" + std::to_string(i) + "\":" + json_string(info.label_names[i]);
-    by_label += std::string(i > 0 ? "," : "") + json_string(info.label_names[i]) + ":" + std::to_string(i);
-  }
-  const std::string kind = info.labels > 1 ? "classifier" : "reranker";
-  return "{\"" + kind + "\":{\"id2label\":{" + by_id + "},\"label2id\":{" + by_label + "}}}";
+  if (info.labels == 0) return JsonObject().raw("embedding", JsonObject().add("pooling", "by the folder").text()).text();
+  JsonObject by_id, by_label;
+  for (std::size_t i = 0; i < info.label_names.size(); ++i)
+    by_id.add(std::to_string(i), info.label_names[i]), by_label.add(info.label_names[i], i);
+  const std::string labels = JsonObject().raw("id2label", by_id.text()).raw("label2id", by_label.text()).text();
+  return JsonObject().raw(info.labels > 1 ? "classifier" : "reranker", labels).text();
 }
 
 std::string milliseconds(std::chrono::nanoseconds time) {
@@ -141,17 +145,24 @@ HttpResponse tei_info(const TextModels& all, const RoutedRequest& request) {
   const std::shared_ptr<Model> model = find_text_model(all, request.get("model"));
   const QueueOptions& queue = model->options().queue;
   const EncoderPrecision precision = model->options().encoder->encoder.precision;
-  return json_response(
-      "{\"model_id\":" + json_string(model->name()) + ",\"model_sha\":null,\"model_dtype\":\"" +
-      (precision == EncoderPrecision::fp16 ? "float16" : precision == EncoderPrecision::bf16 ? "bfloat16" : "float32") +
-      "\",\"served_model_name\":" + json_string(model->name()) + ",\"model_type\":" + kind_of(*model) +
-      ",\"max_concurrent_requests\":" + std::to_string(queue.max_requests) +
-      ",\"max_input_length\":" + std::to_string(model->encoder()->encoder().info().max_tokens) +
-      ",\"max_batch_tokens\":" + std::to_string(queue.max_tokens) + ",\"max_batch_requests\":" + std::to_string(model->max_batch()) +
-      ",\"max_client_batch_size\":" + std::to_string(all.options.max_texts) +
-      ",\"auto_truncate\":" + (all.options.truncate ? "true" : "false") +
-      ",\"tokenization_workers\":" + std::to_string(all.tokenizers.size()) + ",\"version\":" + json_string(version()) +
-      ",\"sha\":null,\"docker_label\":null}");
+  const char* dtype = precision == EncoderPrecision::fp16 ? "float16" : precision == EncoderPrecision::bf16 ? "bfloat16" : "float32";
+  return json_response(JsonObject()
+                           .add("model_id", model->name())
+                           .raw("model_sha", "null")
+                           .add("model_dtype", dtype)
+                           .add("served_model_name", model->name())
+                           .raw("model_type", kind_of(*model))
+                           .add("max_concurrent_requests", queue.max_requests)
+                           .add("max_input_length", model->encoder()->encoder().info().max_tokens)
+                           .add("max_batch_tokens", queue.max_tokens)
+                           .add("max_batch_requests", model->max_batch())
+                           .add("max_client_batch_size", all.options.max_texts)
+                           .add("auto_truncate", all.options.truncate)
+                           .add("tokenization_workers", all.tokenizers.size())
+                           .add("version", version())
+                           .raw("sha", "null")
+                           .raw("docker_label", "null")
+                           .text());
 }
 
 }  // namespace tenfold::server

@@ -1,6 +1,7 @@
 // The endpoints of Text Embeddings Inference (TEI): its paths, fields, error bodies and statuses. /models/NAME/embed names a model.
 #include <algorithm>
 
+#include "observe/json_writer.h"
 #include "protocol/json_text.h"
 #include "routes/tei_parts.h"
 #include "text_requests/ranking.h"
@@ -173,9 +174,8 @@ void by_kind(const TextModels& all, const RoutedRequest& request) {
 }  // namespace
 
 HttpResponse tei_error(const TextError& error) {
-  return with_retry(json_response("{\"error\":" + json_string(error.what()) + ",\"error_type\":\"" + std::string(name(error.fault)) + "\"}",
-                                  status_of(error.fault)),
-                    error);
+  const std::string json = JsonObject().add("error", error.what()).add("error_type", name(error.fault)).text();
+  return with_retry(json_response(json, status_of(error.fault)), error);
 }
 
 void add_tei_routes(Router& router, const std::shared_ptr<const TextModels>& models) {

@@ -1,5 +1,6 @@
 #include "routes/v2_routes.h"
 
+#include "observe/json_writer.h"
 #include "protocol/json_text.h"
 #include "routes/shared_memory_routes.h"
 
@@ -7,8 +8,9 @@ namespace tenfold::server {
 namespace {
 
 HttpResponse health(bool ok, const char* what, const std::string& model = "") {
-  HttpResponse response = json_response("{" + (model.empty() ? "" : "\"name\":" + json_string(model) + ",") + "\"" + what +
-                                            (ok ? "\":true}" : "\":false}"), ok ? 200 : 503);
+  JsonObject json;
+  if (!model.empty()) json.add("name", model);
+  HttpResponse response = json_response(json.add(what, ok).text(), ok ? 200 : 503);
   if (!ok) response.headers.emplace_back("Retry-After", "1");
   return response;
 }

@@ -23,6 +23,7 @@ HttpResponse openapi();
 HttpResponse model_metadata(const Models& models, const Model& model);
 HttpResponse model_config(const Model& model);
 HttpResponse model_statistics(const std::vector<std::shared_ptr<Model>>& models);
+std::string batches_closed(const QueueStatistics& statistics);   // by their reasons
 HttpResponse metrics(const Models& models);
 void infer_route(const std::shared_ptr<Models>& models, const std::string& model, const std::string& version,
                  const std::shared_ptr<HttpExchange>& exchange);
