@@ -8,7 +8,7 @@ namespace {
 // The rows of all images behind each other: place p of the list is row `first[p]` of the rows that are real.
 Value* compacted(OnnxImport& call, Value* rows, Value* is_real) {
   Value* real = one(call, "Cast", {is_real}, {{"to", "i64"}});
-  Value* count = one(call, "ReduceSum", {real, call.ints({0})}, {{"keepdims", 1}});
+  Value* count = one(call, "ReduceSum", {real}, {{"axes", Ints{0}}, {"keepdims", 1}});
   Value* places = counted(call, extent(call, real, 0));
   // Real rows are first in the order of this key, each kind in its own order.
   Value* key = one(call, "Sub", {one(call, "Mul", {real, extent(call, real, 0)}), places});
