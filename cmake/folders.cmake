@@ -79,7 +79,7 @@ function(tenfold_folder path)
     target_precompile_headers(tenfold_text PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_text.h)
   elseif(name STREQUAL "runtime")
     target_precompile_headers(tenfold_runtime PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_engine.h)
-  elseif(name MATCHES "^(base|formats|windows|parts|device|sweep)$")
+  elseif(name MATCHES "^(base|image_decoders|formats|windows|parts|device|sweep)$")
     # few files, which see the public headers only
   elseif("runtime" IN_LIST ARG_USES OR "api_run" IN_LIST ARG_USES OR "api_build" IN_LIST ARG_USES OR "c_run" IN_LIST ARG_USES)
     target_precompile_headers(tenfold_${name} REUSE_FROM tenfold_runtime)

@@ -47,7 +47,7 @@ get_target_property(kernels tenfold_backends SOURCES)
 list(FILTER kernels INCLUDE REGEX "\\.o$")
 set_source_files_properties(${kernels} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
 tenfold_package(runtime OUTPUT tenfold
-  FOLDERS base ir ops backends memory plan runtime api_run low_latency device_pool c_run EXTRA ${kernels})
+  FOLDERS base image_decoders ir ops backends memory plan runtime api_run low_latency device_pool c_run EXTRA ${kernels})
 tenfold_package(builder OUTPUT tenfold-builder
   FOLDERS onnx_ops onnx_import onnx_export quant passes tune builder api_build background served_model queue layers c_build)
 tenfold_package(text OUTPUT tenfold-text FOLDERS text served_encoder)

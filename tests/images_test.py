@@ -148,7 +148,7 @@ class Refusals(ImageCase):
             ('05x.jpg', whole[:-60], 'remature end'),
             ('05x.jpg', whole[:20], "'"),
             ('05x.jpg', b'', 'it is empty'),
-            ('05x.jpg', b'GIF89a' + whole, 'neither JPEG nor PNG'),
+            ('05x.jpg', b'GIF89a' + whole, 'neither BMP, JPEG'),
             ('05x.jpg', open(self.path('cmyk.jpg'), 'rb').read(), 'CMYK'),
             ('05x.png', png[: len(png) // 2], "'"),
             ('05x.png', png[:-40] + b'0' * 40, "'"),

@@ -151,6 +151,39 @@ TEST(Values, MapsOfScores) {
                         {{literal("f32[3,2]{1,2,3,4,0,0}")}, {literal("f32[1,2]{1,-1}")}}, quick({{{"x", {{1, 2}, {2, 2}, {4, 2}}}}}));
 }
 
+TEST(Values, ClassesOfRows) {
+  const BuildConfig config = quick({{{"x", {{1, 3}, {2, 3}, {4, 3}}}}});
+  const std::vector<Values> sets{{literal("f32[2,3]{1,2,3,-1,0,2}")}, {literal("f32[1,3]{0.5,-4,1}")}};
+  expect_as_interpreted(R"((x f32[n,3])
+    label, scores = LinearClassifier(x) classlabels_strings=["no","yes"] coefficients=[1.0,2.0,-1.0] intercepts=[0.5]
+      post_transform="LOGISTIC"
+    return label, scores)",
+                        sets, config);
+  expect_as_interpreted(R"((x f32[n,3])
+    label, scores = SVMClassifier(x) classlabels_strings=["a","b","c"] coefficients=[1.0,-1.0,0.5,0.25,2.0,-2.0] kernel_type="RBF"
+      kernel_params=[0.5,0.0,3.0] prob_a=[-1.0,-2.0,-0.5] prob_b=[0.0,0.1,0.2] rho=[0.1,0.2,-0.3]
+      support_vectors=[1.0,2.0,3.0,0.0,1.0,0.0,-1.0,0.5,2.0] vectors_per_class=[1,1,1]
+    y = SVMRegressor(x) coefficients=[1.0,-1.0] kernel_type="POLY" kernel_params=[0.5,1.0,2.0] n_supports=2 rho=[0.25]
+      support_vectors=[1.0,0.0,2.0,0.0,1.0,1.0]
+    return label, scores, y)",
+                        sets, config);
+}
+
+TEST(Values, PicturesOfAnySize) {
+  const auto file = [](const std::string& text) {
+    Tensor bytes(DType::u8, {static_cast<std::int64_t>(text.size())});
+    std::copy(text.begin(), text.end(), bytes.mutable_data<std::uint8_t>());
+    return bytes;
+  };
+  expect_as_interpreted(R"((x u8[n])
+    y = ImageDecoder(x) pixel_format="BGR"
+    z = Cast(y) to="f32"
+    s = Shape(y)
+    return y, z, s)",
+                        {{file("P6 2 1 255\nabcdef")}, {file("P2 3 2 9 1 2 3 4 5 6")}, {file("no picture")}},
+                        quick({{{"x", {{1}, {20}, {64}}}}}));
+}
+
 TEST(Values, LoopsThatCarrySequences) {
   expect_as_interpreted(R"((n i64[], x f32[2])
     none = Sequence()

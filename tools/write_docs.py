@@ -40,7 +40,7 @@ def operators(program):
             'Attributes: those that have a default, with it, then the others with their types. '
             'Operators without either are computed as others, which check their own.\n')
     for domain, ops in by_domain.items():
-        text += f'\n## {domain} ({len(ops)})\n\n'
+        text += f'\n## {"Plug-ins of TensorRT, in any domain" if domain == "*" else domain} ({len(ops)})\n\n'
         typed = [op for op in ops if op['types']]
         if typed:
             text += '| operator | since | element types | attributes |\n|---|---|---|---|\n'

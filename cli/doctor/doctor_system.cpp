@@ -83,8 +83,11 @@ void add_gpus(Checks& checks, const std::vector<DeviceDescription>& all) {
 
 struct Library { const char *file, *package, *purpose; };
 constexpr Library kLibraries[] = {
-    {"libturbojpeg.so.0", "libturbojpeg0", "photographs in JPEG as samples"},
-    {"libpng16.so.16", "libpng16-16", "photographs in PNG as samples"},
+    {"libturbojpeg.so.0", "libturbojpeg0", "pictures in JPEG: samples, ImageDecoder"},
+    {"libpng16.so.16", "libpng16-16", "pictures in PNG: samples, ImageDecoder"},
+    {"libopenjp2.so.7", "libopenjp2-7", "pictures in JPEG 2000"},
+    {"libtiff.so.6", "libtiff6", "pictures in TIFF"},
+    {"libwebp.so.7", "libwebp7", "pictures in WebP"},
     {"libz.so.1", "zlib1g", "compressed .npz files"},
     {"libpcre2-8.so.0", "libpcre2-8-0", "unusual patterns of tokenizers"},
     {"libdnnl.so.2", "libdnnl2", "--tacticSources=+onednn"},

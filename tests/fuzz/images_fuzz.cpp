@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint64_t width = side(input, 16), height = side(input, 20);
   if (width * height > 1 << 20) return 0;   // takes its time, and tells nothing new
   try {
-    const formats::Pixels pixels = formats::decode_png(input);
+    const formats::Pixels pixels = images::decode_png(input);
     check(static_cast<std::uint64_t>(pixels.width) == width && static_cast<std::uint64_t>(pixels.height) == height, "another size");
     check(pixels.values.size() == width * height * 3, "pixels lack");
     BindingInfo info;

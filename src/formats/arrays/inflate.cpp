@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "formats/system_library.h"
+#include "images/system_library.h"
 #include "tenfold/error.h"
 
 namespace tenfold::formats {
@@ -32,7 +32,7 @@ struct Zlib {
   int (*end)(Stream*);
 
   Zlib() {
-    const SystemLibrary library("libz.so.1", "zlib1g", "reading a compressed .npz");
+    const images::SystemLibrary library("libz.so.1", "zlib1g", "reading a compressed .npz");
     library.find("inflateInit2_", begin), library.find("inflate", step), library.find("inflateEnd", end);
   }
 };

@@ -1,58 +1,19 @@
-// Photographs: JPEG and PNG files as pixels of 8 bits, or of 16. What decodes them is the system's, and opened when the first such file is
-// read.
+// Photographs: files of pictures as pixels of 8 bits, or of 16.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "tenfold/error.h"
+#include "images/decode.h"
 
 namespace tenfold::formats {
 
-// Rows from the top, `channels` values for each pixel: red, green, blue, or luminance alone. Level L of 8 bits is level 257 L of 16.
-struct Pixels {
-  int width = 0, height = 0, channels = 3;
-  std::vector<std::uint8_t> values;
-  std::vector<std::uint16_t> deep = {};  // in place of `values`: levels of 16 bits
-
-  bool is_deep() const { return !deep.empty(); }
-  bool empty() const { return values.empty() && deep.empty(); }
-  std::size_t bytes() const { return values.size() + 2 * deep.size(); }
-  // f(levels of this picture, levels of `other`), both of the depth of this one.
-  template <class F>
-  void with_levels(Pixels& other, F&& f) const {
-    if (is_deep())
-      f(deep, other.deep);
-    else
-      f(values, other.values);
-  }
-};
-enum class Depth { eight_bits, as_in_file };  // of levels: 16 bits of a file become 8, or are kept
-
-// A file that is no image that can be read. The text says why, without the file's name.
-struct BrokenImage : Error {
-  explicit BrokenImage(std::string why) : Error(ErrorKind::io, std::move(why)) {}
-};
+using images::BrokenImage, images::Depth, images::expect_size, images::luminance, images::Pixels, images::room_for;
 
 bool is_image_name(const std::string& path);   // by its ending
 
-// In color, whatever the file holds; gray becomes three equal channels, and alpha is dropped. How the camera was held (EXIF) is not
-// looked at. Throws BrokenImage, or Error(io) for a file that cannot be opened or a decoder that is not installed.
-// 16 bits are kept of a PNG without alpha.
+// As images::decode(). Throws BrokenImage, or Error(io) for a file that cannot be opened or a decoder that is not installed.
 Pixels read_image(const std::string& path, Depth depth = Depth::eight_bits);
 Pixels decode_image(std::string_view bytes, Depth depth = Depth::eight_bits);  // the same, of a file's bytes
-// One channel of three: 0.299 red + 0.587 green + 0.114 blue (ITU-R BT.601).
-Pixels luminance(const Pixels& colors);
-
-// A decoder for each form.
-Pixels decode_jpeg(std::string_view bytes);
-Pixels decode_png(std::string_view bytes, Depth depth = Depth::eight_bits);
-
-// Throws BrokenImage for a size that is none, or beyond any photograph: a small file may claim it.
-void expect_size(std::int64_t width, std::int64_t height);
-// Room for so many pixels in color; the same throws.
-Pixels room_for(std::int64_t width, std::int64_t height);
 
 }  // namespace tenfold::formats

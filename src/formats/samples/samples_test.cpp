@@ -106,7 +106,7 @@ TEST(Samples, PhotographsBesideArraysAndBrokenOnes) {
   EXPECT_EQ(seen.samples.size(), 20u);
   ASSERT_EQ(seen.notes.size(), 2u);
   EXPECT_TRUE(says(seen.notes[0], "data: 1 of 21 photographs cannot be used and are left out; the first is '"));
-  EXPECT_TRUE(says(seen.notes[0], "neither JPEG nor PNG"));
+  EXPECT_TRUE(says(seen.notes[0], "neither BMP, JPEG"));
   EXPECT_TRUE(says(seen.notes[1], "', as image=resize:5,crop:3x5"));
   folder.write("p/106x.png", "");
   EXPECT_TRUE(says(refusal([&] { look_at(folder / "p", inputs); }), "2 of 22 photographs cannot be used, more than 5 %"));

@@ -7,6 +7,7 @@
 #include "onnx_import/attribute_table.h"
 #include "ir/shape_advice.h"
 #include "onnx_import/importer.h"
+#include "onnx_import/refused_names.h"
 #include "onnx_import/tensor_proto.h"
 #include "tenfold/internal/interrupts.h"
 
@@ -198,9 +199,10 @@ ir::Attributes Importer::plain_attributes(const onnx::NodeProto& proto, const No
   }
   for (const auto& [key, value] : attributes) {
     require(!is_graph(*value) || found.form.convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");
+    if (key == "consumed_inputs" && opset < 6 && domain_of(proto).empty()) continue;   // which operands' memory may be taken: a hint
     if (!is_graph(*value)) plain.set(key, to_attribute(*value, &files_));
   }
-  if (found.any_domain) make_lists(plain, found.def->attributes);
+  if (found.any_domain && found.def) make_lists(plain, found.def->attributes);
   onnx_ops::check_attributes(found, plain);
   return plain;
 }
@@ -237,6 +239,7 @@ std::string Importer::missing(const std::string& domain, const std::string& op, 
   if (domain == "ai.onnx.preview.training" || domain == "ai.onnx.training")
     return cat("the operator '", op, "' of the domain '", domain, "' is training that plans do not compute: export the model for ",
                "inference, without its optimizer and gradients");
+  if (const std::string why = why_refused(domain, op); !why.empty()) return why;
   return cat("there is no operator '", op, "'", domain.empty() ? "" : " in domain '" + domain + "'", elsewhere,
              elsewhere.empty() ? "; a plug-in can add it (BuildConfig::plugins, --plugins=FILE)" : "");
 }

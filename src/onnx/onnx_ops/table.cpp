@@ -15,7 +15,7 @@ std::vector<OnnxOp> all_onnx_ops();   // generated: onnx_table.cpp
 OnnxOp in_folder(const char* folder, OnnxOp op) {
   static const std::map<std::string_view, const char*> domains = {
       {"ai_onnx", ""}, {"microsoft", "com.microsoft"}, {"ml", "ai.onnx.ml"}, {"preview", "ai.onnx.preview"},
-      {"training", "ai.onnx.preview.training"}};
+      {"tensorrt", kAnyDomain}, {"training", "ai.onnx.preview.training"}};
   const auto domain = domains.find(folder);
   check(domain != domains.end(), "src/onnx/onnx_ops/", folder, " stands for no domain");
   op.domain = domain->second;
@@ -53,7 +53,7 @@ std::optional<FormMatch> find(const Registry& registry, std::string_view domain,
   std::optional<FormMatch> best;
   if (const OnnxOp* op = find_file(domain, name))
     for (const OnnxForm& form : op->forms)
-      if (form.since <= opset && (!best || form.since > best->form.since)) best = FormMatch{form};
+      if (form.since <= opset && (!best || form.since > best->form.since)) best = FormMatch{form, nullptr, domain == kAnyDomain};
   if (best && !best->form.convert && !best->form.definition) best->def = &registry.get(name);
   for (const OpDef* def : registry.all())
     if (is_written(*def) && def->onnx_name == name && def->onnx_domain == domain && def->onnx_since <= opset &&

@@ -16,7 +16,7 @@ OpDef op_leaky_relu() {
                     .types = "T -> T; T: float",
                     .attributes = {{"alpha", 0.01f}},
                     .scalar = scalar,
-                    .onnx_since = 6,
+                    .onnx_since = 1,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)", "f32[9] alpha=0.5"}});
 }
 

@@ -16,7 +16,7 @@ OpDef op_relu() {
   return pointwise({.name = "Relu",
                     .types = "T -> T; T: number",
                     .scalar = scalar,
-                    .onnx_since = 6,
+                    .onnx_since = 1,
                     .cases = {"f32[2,3,5]", "f32[]", "f32[0,4]", "f16[7]", "f64[3,1]", "i32[9]", "i8[5]", "f32[3]{-1.0,nan,2.0}"}});
 }
 

@@ -17,7 +17,6 @@ OpDef op_selu() {
                     .types = "T -> T; T: float",
                     .attributes = {{"alpha", 1.67326319217681884765625f}, {"gamma", 1.05070102214813232421875f}},
                     .scalar = scalar,
-                    .onnx_since = 6,
                     .cases = {"f32[2,3,5](-4,4)", "f32[]", "f32[0,4]", "f16[7](-4,4)", "f64[3,1](-4,4)", "f32[9] alpha=0.5 gamma=2.0"}});
 }
 

@@ -24,7 +24,7 @@ OpDef op_instance_normalization() {
           .infer = infer,
           .reference = reference,
           .traits = {.narrows = true},
-          .onnx_since = 6,
+          .onnx_since = 1,
           .cases = {"f32[2,3,8,9] f32[3] f32[3]", "f32[1,5,17] f32[5]! f32[5]! epsilon=0.01", "f32[2,4,3,4,5] f32[4] f32[4]"}};
 }
 

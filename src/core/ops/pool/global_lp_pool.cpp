@@ -28,7 +28,6 @@ OpDef op_global_lp_pool() {
           .attributes = {{"p", 2}},
           .infer = infer,
           .reference = reference,
-          .onnx_since = 2,
           .cases = {"f32[2,5,7,7]", "f32[1,17,3,4,5] p=1", "f32[2,3,4] p=3"}};
 }
 

@@ -35,7 +35,6 @@ OpDef op_lp_pool() {
           .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints",
           .infer = infer,
           .reference = reference,
-          .onnx_since = 2,
           .cases = {"f32[1,3,8,8] kernel_shape=[2,2] strides=[2,2]", "f32[2,4,9,7] kernel_shape=[3,3] pads=[1,1,1,1] p=1",
                     "f32[1,3,13] kernel_shape=[3] dilations=[2] p=3"}};
 }

@@ -70,7 +70,6 @@ OpDef op_concat() {
           .infer = infer,
           .reference = reference,
           .traits = {.movement = Movement::concat, .narrows = true},
-          .onnx_since = 4,
           .cases = {"f32[2,3] f32[2,5] axis=1", "f32[2,3] f32[1,3] f32[4,3] axis=0", "f16[2,3,4] f16[2,3,1] axis=-1",
                     "i4[3,3] i4[3,2] axis=1", "f32[2,0] f32[2,2] axis=1", "u8[7] axis=0", "bf16[1,24,3,5] bf16[1,9,3,5] axis=1"}};
 }

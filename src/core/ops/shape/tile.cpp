@@ -52,7 +52,6 @@ OpDef op_tile() {
           .infer = infer,
           .reference = reference,
           .traits = {.movement = Movement::other},
-          .onnx_since = 6,
           .cases = {"f32[2,3] i64[2]{2,1}", "f32[2,3,4] i64[3]{1,3,2}", "i4[3] i64[1]{3}", "f32[2] i64[1]{0}", "f16[1,4] i64[2]{5,1}"}};
 }
 

@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 namespace {
 
-std::vector<Value*> from_6(OnnxImport& node) {
+std::vector<Value*> from_1(OnnxImport& node) {
   Value* x = node.given(0);
   const auto bound = [&](const char* name) -> Value* {
     return node.attributes.has(name) ? node.scalar(x->dtype(), static_cast<double>(node.attributes.number(name))) : nullptr;
@@ -14,6 +14,6 @@ std::vector<Value*> from_6(OnnxImport& node) {
 
 }  // namespace
 
-OnnxOp onnx_ai_onnx_clip() { return {.name = "Clip", .forms = {{11}, {6, from_6}}}; }
+OnnxOp onnx_ai_onnx_clip() { return {.name = "Clip", .forms = {{11}, {1, from_1}}}; }
 
 }  // namespace tenfold::onnx_ops

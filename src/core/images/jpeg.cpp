@@ -1,10 +1,10 @@
 // JPEG by libturbojpeg, declared here as its documentation has it: versions 2 and 3 have these functions alike.
 #include <new>
 
-#include "formats/images/image_file.h"
-#include "formats/system_library.h"
+#include "images/decode.h"
+#include "images/system_library.h"
 
-namespace tenfold::formats {
+namespace tenfold::images {
 namespace {
 
 using Handle = void*;
@@ -57,4 +57,4 @@ Pixels decode_jpeg(std::string_view bytes) {
   return pixels;
 }
 
-}  // namespace tenfold::formats
+}  // namespace tenfold::images

@@ -3,10 +3,10 @@
 #include <cstring>
 #include <memory>
 
-#include "formats/images/image_file.h"
-#include "formats/system_library.h"
+#include "images/decode.h"
+#include "images/system_library.h"
 
-namespace tenfold::formats {
+namespace tenfold::images {
 namespace {
 
 struct Image {   // png_image
@@ -80,4 +80,4 @@ Pixels decode_png(std::string_view bytes, Depth depth) {
   return pixels;
 }
 
-}  // namespace tenfold::formats
+}  // namespace tenfold::images

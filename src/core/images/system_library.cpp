@@ -1,11 +1,11 @@
 // Opening by name, or saying which package is missing.
-#include "formats/system_library.h"
+#include "images/system_library.h"
 
 #include <dlfcn.h>
 
 #include "tenfold/error.h"
 
-namespace tenfold::formats {
+namespace tenfold::images {
 
 SystemLibrary::SystemLibrary(const std::string& file, const std::string& package, const std::string& purpose)
     : file_(file), library_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -20,4 +20,4 @@ void* SystemLibrary::address(const char* name) const {
   throw Error(ErrorKind::io, file_ + " lacks the function " + name);
 }
 
-}  // namespace tenfold::formats
+}  // namespace tenfold::images

@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-namespace tenfold::formats {
+namespace tenfold::images {
 
 // It stays open to the end of the program.
 class SystemLibrary {
@@ -24,4 +24,4 @@ class SystemLibrary {
   void* library_;
 };
 
-}  // namespace tenfold::formats
+}  // namespace tenfold::images
