@@ -48,7 +48,7 @@ std::string help_text() {
       "usage: tenfold VERB [--flags]\n"
       "Compiles ONNX models into optimized plans and runs them on x86 CPUs and NVIDIA GPUs.\n\n";
   for (const Verb& verb : verbs())
-    text += "  " + std::string(verb.name) + std::string(10 - std::strlen(verb.name), ' ') + verb.summary + "\n";
+    text += "  " + std::string(verb.name) + std::string(12 - std::strlen(verb.name), ' ') + verb.summary + "\n";
   return text +
          "\n  tenfold help VERB (or tenfold VERB --help), tenfold completion bash|zsh|fish, tenfold --version\n\n"
          "First steps:  tenfold exec --onnx=model.onnx --saveEngine=model.plan\n"
@@ -170,6 +170,7 @@ const std::vector<Verb>& verbs() {
       {"serve", "answer requests over HTTP (KServe v2, as Triton does), batched", serve_main, serve_flags},
       {"latency", "measure response times in an open loop", latency_main, latency_flags},
       {"compare", "compare two models, plans or stored outputs", compare_main, compare_flags},
+      {"onnx-suite", "run a folder of ONNX backend tests", onnx_suite_main, onnx_suite_flags},
       {"ops", "list the supported ONNX operators", ops_main, ops_flags},
       {"devices", "list CPU features, GPUs and their libraries", devices_main, devices_flags},
       {"cache", "list or remove cached plans", cache_main, cache_flags},

@@ -49,7 +49,7 @@ set_source_files_properties(${kernels} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED
 tenfold_package(runtime OUTPUT tenfold
   FOLDERS base image_decoders ir ops backends memory plan runtime api_run low_latency device_pool c_run EXTRA ${kernels})
 tenfold_package(builder OUTPUT tenfold-builder
-  FOLDERS onnx_ops onnx_import onnx_export quant passes tune builder api_build background served_model queue layers c_build)
+  FOLDERS onnx_ops onnx_import onnx_export quant passes tune builder api_build onnx_suite background served_model queue layers c_build)
 tenfold_package(text OUTPUT tenfold-text FOLDERS text served_encoder)
 tenfold_package(imaging OUTPUT tenfold-imaging FOLDERS windows parts device sweep c_imaging)
 target_link_libraries(tenfold-runtime PUBLIC Threads::Threads)

@@ -1,32 +1,20 @@
-// The ONNX backend test suite: finds its cases, runs each through any engine and judges the outputs by the suite's rule.
+// The ONNX backend test suite as tests find it: in the shared folder beside the tree. src/interfaces/onnx_suite runs and judges cases.
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "ops/interpret.h"
+#include "onnx_suite/judge.h"
+#include "onnx_suite/run.h"
 
 namespace tenfold::tests {
 
-using Values = std::vector<ops::RuntimeValue>;
-// One model on one set of inputs, in the order of the graph's inputs; returns all outputs in order.
-using Runner = std::function<Values(const std::filesystem::path& model, const Values& inputs)>;
-Values run_reference(const std::filesystem::path& model, const Values& inputs);   // import, then the reference kernels
-
-struct SuiteCase {
-  std::string folder, name;        // "node", "test_softmax_axis_0"
-  std::filesystem::path model;
-  std::filesystem::path expected;  // of the light folder: its one output file; empty elsewhere
-};
-enum class Verdict { pass, fail, unsupported };
-struct CaseResult {
-  Verdict verdict = Verdict::pass;
-  std::string why;
-};
+using onnx_suite::difference;
+using onnx_suite::Values;
+Values run_reference(const std::string& model, const Values& inputs);   // import, then the reference kernels: a Runner of run_case()
 
 // The shared folder that lies beside the source tree, or TENFOLD_SHARED. May not exist.
 std::filesystem::path shared_folder();
@@ -36,10 +24,5 @@ std::optional<std::filesystem::path> suite_root();
 std::vector<SuiteCase> suite_cases(const std::filesystem::path& root, const std::string& folder, const std::string& filter = "");
 // The cases that tests/`file` lists: lines "folder/case", '#' begins a comment.
 std::set<std::string> listed_in(const std::string& file);
-CaseResult run_case(const SuiteCase& test, const Runner& runner);
-
-// Empty if `got` is `expected`: same type and shape, strings equal, numbers within atol + rtol * |want|, NaN equal to NaN.
-std::string difference(const ops::RuntimeValue& got, const ops::RuntimeValue& expected, double rtol = 1e-3, double atol = 1e-7,
-                       bool values = true);
 
 }  // namespace tenfold::tests

@@ -3,6 +3,7 @@
 //
 // The device "far" is the CPU behind memory that the host cannot read: what a GPU asks of the runtime.
 // Runs cases of the ONNX suite through the builder and the runtime; prints those that do not pass and a total.
+// `tenfold onnx-suite` is the program for users: it has neither seeds nor that device.
 // --level is that of the build, 0 if it is left out; --rounds lets f32 be rounded as it is by default.
 // --share K/N takes every N-th case from the K-th on, for N processes. --list prints them as lines of optimized_suite_expected.txt.
 #include <cstdio>
@@ -12,7 +13,8 @@
 #include "optimized_suite.h"
 
 int main(int argc, char** argv) {
-  using namespace tenfold::tests;
+  using namespace tenfold;
+  using tests::run_optimized_case, tests::shared_folder, tests::suite_root;
   std::string folder = "node", filter, device = "cpu";
   std::uint64_t seed = 0;
   int share = 1, shares = 1, number = 0;
@@ -41,20 +43,19 @@ int main(int argc, char** argv) {
   if (!root) return std::fprintf(stderr, "no suite under %s; set TENFOLD_SHARED\n", shared_folder().c_str()), 1;
   constexpr const char* kNames[] = {"pass", "FAIL", "unsupported"};
   int total[3] = {};
-  for (const SuiteCase& test : suite_cases(*root, folder, filter)) {
+  for (const SuiteCase& test : tests::suite_cases(*root, folder, filter)) {
     if (number++ % shares != share - 1) continue;
     std::fprintf(stderr, "\r%-80s\r", test.name.c_str());   // so that a crash names its case
-    CaseResult result = run_case(test, optimized_runner(seed, device, level, rounds));
+    SuiteFinding result = run_optimized_case(test, seed, device, level, rounds);
     // What the CPU runs, every device has to run.
-    if (result.verdict == Verdict::unsupported && device != "cpu" &&
-        run_case(test, optimized_runner(seed, "cpu", level, rounds)).verdict == Verdict::pass)
-      result.verdict = Verdict::fail;
+    if (result.verdict == SuiteVerdict::refused && device != "cpu" &&
+        run_optimized_case(test, seed, "cpu", level, rounds).verdict == SuiteVerdict::passed)
+      result.verdict = SuiteVerdict::failed;
     const int verdict = static_cast<int>(result.verdict);
     ++total[verdict];
-    if (result.verdict == Verdict::pass) continue;
+    if (result.verdict == SuiteVerdict::passed) continue;
     std::string why = result.why.substr(0, result.why.find('\n'));
-    if (const std::size_t path = why.find("model.onnx: "); path != std::string::npos) why.erase(0, path + std::strlen("model.onnx: "));
-    if (list) std::printf("%s/%s  # %s\n", folder.c_str(), test.name.c_str(), why.substr(0, 160).c_str());
+    if (list) std::printf("%s  # %s\n", test.name.c_str(), why.substr(0, 160).c_str());
     else std::printf("%s %s: %s\n", kNames[verdict], test.name.c_str(), why.c_str());
   }
   if (!list) std::printf("%s: %d pass, %d fail, %d unsupported\n", folder.c_str(), total[0], total[1], total[2]);

@@ -21,13 +21,13 @@ void run_folder(const std::string& folder, std::uint64_t seed, const std::string
   const auto cases = suite_cases(*root, folder);
   ASSERT_FALSE(cases.empty());
   for (const SuiteCase& test : cases) {
-    const std::string name = folder + "/" + test.name;
+    const std::string& name = test.name;
     if (without_plans.count(name)) continue;
-    const CaseResult result = run_case(test, optimized_runner(seed, device, level, rounds));
+    const SuiteFinding result = run_optimized_case(test, seed, device, level, rounds);
     if (rounds && kBeyondTheSuite.count(name)) continue;
-    if (result.verdict != Verdict::pass && !listed.count(name))
+    if (result.verdict != SuiteVerdict::passed && !listed.count(name))
       ADD_FAILURE() << name << ", seed " << seed << ", level " << level << ": " << result.why;
-    if (result.verdict == Verdict::pass && listed.count(name)) ADD_FAILURE() << name << " passes now: take it off the list";
+    if (result.verdict == SuiteVerdict::passed && listed.count(name)) ADD_FAILURE() << name << " passes now: take it off the list";
   }
 }
 

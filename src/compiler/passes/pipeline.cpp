@@ -20,6 +20,9 @@ using Names = std::vector<std::string_view>;
 Names canonical() {
   return {
       "fold_constants",     // shape arithmetic and constant expressions first: everything after sees clean shapes
+      "fold_branches",      // what conditions and counts decide that are known now ...
+      "unroll_loops",
+      "fold_constants",     // ... and what is known in it
       "remove_identity",    // no-ops that exporters leave
       "merge_common",       // the same mask or shape computed twice
       "fold_constants",     // what became constant by the two above

@@ -8,6 +8,8 @@
 // after: (x f32[2,3])
 //   c = f32[3]{1.5,2.5,3.5}
 //   y = Mul(x, c)
+#include <algorithm>
+
 #include "base/types/element.h"
 #include "ops/fold.h"
 #include "passes/pass.h"
@@ -16,6 +18,7 @@ namespace tenfold::passes {
 namespace {
 
 constexpr std::int64_t kGrowthLimit = 1 << 20;   // a result may be this much larger than its operands, in bytes: Expand must not explode
+constexpr std::int64_t kWeightLimit = 1 << 30;   // the same of weights, which kernels of products pack: computed anew, most have none
 
 std::int64_t bytes_of(const std::vector<ir::Value*>& values) {
   std::int64_t bytes = 0;
@@ -23,6 +26,14 @@ std::int64_t bytes_of(const std::vector<ir::Value*>& values) {
     if (v && ir::is_constant(v->dims()) && v->dtype() != DType::string)
       bytes += byte_size(v->dtype(), element_count(ir::constants(v->dims())));
   return bytes;
+}
+
+// Are all its readers products, with this as the second operand?
+bool is_weight(const ir::Graph& graph, const ir::Node& node) {
+  const ir::Value* v = node.outputs.size() == 1 ? node.outputs[0] : nullptr;
+  return v && !graph.is_output(v) && !v->users.empty() && std::all_of(v->users.begin(), v->users.end(), [&](const ir::Node* user) {
+    return user->def->traits.gemm_kind != ir::GemmKind::none && user->inputs.size() > 1 && user->in(1) == v && user->in(0) != v;
+  });
 }
 
 // Every element is a number although the operands are not constants: shape arithmetic that came out whole.
@@ -54,7 +65,8 @@ bool fold_by_value(ir::Graph& graph, ir::Node& node) {
     if (v->type.kind != ir::ValueType::Kind::tensor || v->dtype() == DType::string) return false;
   // What has one number for each of one operand grows by the width of a type at most, and products want constant weights.
   const bool one_for_one = node.def->scalar && node.inputs.size() == 1;
-  if (!one_for_one && bytes_of(node.outputs) > bytes_of(node.inputs) + kGrowthLimit) return false;
+  const std::int64_t limit = is_weight(graph, node) ? kWeightLimit : kGrowthLimit;
+  if (!one_for_one && bytes_of(node.outputs) > bytes_of(node.inputs) + limit) return false;
   const std::vector<ir::Value*> results = ops::fold(graph, node);
   for (std::size_t i = 0; i < results.size(); ++i) graph.replace_uses(node.outputs[i], results[i]);
   return true;
