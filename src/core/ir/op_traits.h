@@ -46,6 +46,7 @@ struct OpTraits {
   Permission permission = {};
   Offsets offsets = {};
   int steps = -1;             // the operand whose integers are steps along axes, which are never 0
+  int axes = -1;              // the operand whose integers are axes, each once
   bool region = false;        // Region alone: its body is all of its meaning, and its operands are the body's
   bool anchor = false;        // rules give it an epilogue
   bool accumulates = false;   // gives sums of 8-bit products, in a wider type

@@ -86,11 +86,13 @@ class ClockTimer final : public Timer {
     stream_->copy(offsets.data, values.data(), (last + 1) * 4);
     stream_->wait();
   }
-  // Zeros, which other integers are, are no steps.
-  void put_ones(const Bound& steps, DType type, std::int64_t bytes) {
-    const std::vector<std::int64_t> wide(static_cast<std::size_t>(bytes / 8 + 1), 1);
-    const std::vector<std::int32_t> narrow(static_cast<std::size_t>(bytes / 4 + 1), 1);
-    stream_->copy(steps.data, type == DType::i64 ? static_cast<const void*>(wide.data()) : narrow.data(), bytes);
+  // first, first + by, first + 2 * by ... as integers of a type.
+  void count_up(const Bound& to, DType type, std::int64_t bytes, int first, int by) {
+    std::vector<std::int64_t> wide(static_cast<std::size_t>(bytes / 8 + 1));
+    std::vector<std::int32_t> narrow(static_cast<std::size_t>(bytes / 4 + 1));
+    for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = first + by * static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < narrow.size(); ++i) narrow[i] = first + by * static_cast<std::int32_t>(i);
+    stream_->copy(to.data, type == DType::i64 ? static_cast<const void*>(wide.data()) : narrow.data(), bytes);
     stream_->wait();
   }
   Bound operand(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, int i) {
@@ -100,7 +102,9 @@ class ClockTimer final : public Timer {
     const std::int64_t bytes = packed >= 0 ? packed : storage_bytes(d);
     const Bound bound = plain(d, bytes);
     if (const std::int64_t rows = rows_behind_offsets(problem, i); rows >= 0) rise(bound, rows);
-    if (i == problem.op->traits.steps) put_ones(bound, d.dtype, bytes);
+    // Zeros, which other integers are, are no steps, and one axis only once.
+    if (i == problem.op->traits.steps) count_up(bound, d.dtype, bytes, 1, 0);
+    if (i == problem.op->traits.axes) count_up(bound, d.dtype, bytes, 0, 1);
     if (d.constant && bytes > 0) weights_.emplace_back(static_cast<const std::byte*>(bound.data), static_cast<std::size_t>(bytes));
     return bound;
   }

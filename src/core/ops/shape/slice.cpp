@@ -117,7 +117,7 @@ OpDef op_slice() {
           .attributes = {},
           .infer = infer,
           .reference = reference,
-          .traits = {.movement = Movement::slice, .steps = 4, .narrows = true},
+          .traits = {.movement = Movement::slice, .steps = 4, .axes = 3, .narrows = true},
           .cases = {"f32[4,6] i64[2]{1,2} i64[2]{3,2147483647}", "f32[4,6] i64[1]{-2} i64[1]{100} i64[1]{1}",
                     "f32[4,6,3] i64[1]{-1} i64[1]{-9223372036854775807} i64[1]{0} i64[1]{-1}",
                     "i4[5,5] i32[2]{1,0} i32[2]{5,4} i32[2]{1,0} i32[2]{2,3}", "f16[2,8,4] i64[1]{3} i64[1]{-1} i64[1]{1}",
