@@ -3,12 +3,14 @@
 
     bench/operator_models.py FOLDER                                        writes them, FOLDER/OPERATOR_CASE.onnx
     tenfold compare FOLDER --to=onnxruntime --noTF32 --json >rows.json     times them
-    bench/operator_models.py --table rows.json                             the table of docs/reference/operator-speed.md
+    bench/operator_models.py --table rows.json                             prints docs/reference/operator-speed.md
 
 Where a size is from stands beside it."""
+import datetime
 import json
 import math
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -18,6 +20,18 @@ from onnx import TensorProto, helper, numpy_helper
 F32, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 RANDOM = np.random.default_rng(0)
 CASES = {}
+PAGE = """# Speed of operators
+
+Models of one node at sizes of the field, which [bench/operator_models.py](../../bench/operator_models.py) writes, on CPUs
+beside ONNX Runtime {onnxruntime}: float32 on both sides, unrounded (`--noTF32`), {threads} threads each. Inputs and outputs are plain:
+what Tenfold would keep in another layout inside a network is turned there and back for each row. Medians of nine slices in
+turns, within one process. Ratio: above 1 Tenfold is faster; below 1 (bold) slower. The difference is the largest one, over the
+largest value of the output.
+
+Any model of yours has such rows, too: `tenfold compare MODEL --to=onnxruntime --per-node`.
+
+{rows} rows, geometric mean {mean:.2f}, {slower} slower. Measured on {machine}, {date}, commit {commit}.
+"""
 
 
 def case(name, node, inputs, weights=(), opset=20):
@@ -191,21 +205,30 @@ def write(folder):
     print(f'{len(CASES)} models')
 
 
+def facts():
+    """Of the machine and tree that this runs in: the table is made where it was measured."""
+    with open('/proc/cpuinfo') as file:
+        machine = next(line.partition(': ')[2].strip() for line in file if line.startswith('model name'))
+    commit = subprocess.run(['git', 'rev-parse', '--short=8', 'HEAD'], capture_output=True, text=True, check=True).stdout.strip()
+    return dict(machine=machine, date=datetime.date.today().isoformat(), commit=commit)
+
+
 def table(path):
     with open(path) as file:
         report = json.load(file)
+    report |= facts()
     rows = [(os.path.basename(m['path']).removesuffix('.onnx'), m['whole'], m['problem']) for m in report['models']]
     timed = sorted((row for row in rows if row[1]), key=lambda row: row[1]['ratio'])
     mean = math.exp(sum(math.log(row[1]['ratio']) for row in timed) / len(timed))
-    print(f'{len(timed)} rows, geometric mean {mean:.2f}, {sum(row[1]["ratio"] < 1 for row in timed)} slower than ONNX Runtime '
-          f'{report["onnxruntime"]}; {report["threads"]} threads\n')
-    print('| model | Tenfold, us | ONNX Runtime, us | ratio |\n|---|---|---|---|')
+    print(PAGE.format(rows=len(timed), mean=mean, slower=sum(row[1]['ratio'] < 1 for row in timed), **report))
+    print('| model | Tenfold, us | ONNX Runtime, us | ratio | largest difference | kernels |\n|---|---|---|---|---|---|')
     for name, times, _ in timed:
         bold = '**' if times['ratio'] < 1 else ''
-        print(f'| {name} | {times["us"]:.1f} | {times["onnxruntimeUs"]:.1f} | {bold}{times["ratio"]:.2f}{bold} |')
+        print(f'| {name} | {times["us"]:.1f} | {times["onnxruntimeUs"]:.1f} | {bold}{times["ratio"]:.2f}{bold} '
+              f'| {times["difference"]:.1g} | {times["kernels"]} |')
     for name, _, problem in rows:
         if problem:
-            print(f'| {name} | {problem} | | |')
+            print(f'| {name} | {problem} | | | | |')
 
 
 if __name__ == '__main__':
