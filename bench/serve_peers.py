@@ -94,13 +94,14 @@ class FastApi(serve_common.Process):
 
 
 class Infinity(serve_common.Process):
-    """infinity_emb of an environment of its own, by its program's path; the folder has the model as onnx/model.onnx, too."""
+    """infinity_emb of an environment of its own, by its program's path; the folder has model.onnx, too."""
 
     def __init__(self, program, folder, log):
         self.http, = serve_common.free_ports(1)
         os.environ['INFINITY_ANONYMOUS_USAGE_STATS'] = '0'
-        super().__init__([program, 'v2', '--model-id', str(folder), '--served-model-name', 'minilm', '--engine', 'optimum',
-                          '--device', 'cpu', '--port', str(self.http), '--no-bettertransformer'], log, seconds=300)
+        # In the folder: with another path optimum 2 does not find the file that infinity has found.
+        super().__init__(['env', '-C', str(folder), program, 'v2', '--model-id', '.', '--served-model-name', 'minilm',
+                          '--engine', 'optimum', '--device', 'cpu', '--port', str(self.http), '--no-bettertransformer'], log, seconds=300)
 
     def ready(self):
         try:

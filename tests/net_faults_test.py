@@ -156,7 +156,7 @@ class Faults(ServeCase):
         self.check_served(server)
 
     def test_slow_readers_and_writers(self):
-        slow = []
+        before, slow = resident(self.server), []
         for i in range(SLOW):
             slow.append(connect(self.server.port))
             slow[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -187,6 +187,8 @@ class Faults(ServeCase):
             self.check_served()
         for s in slow:
             s.close()
+        # What they took goes back to the system, but for what pays no more.
+        self.until(lambda: resident(self.server) < before + (48 << 20), 'memory stays')
 
     def test_a_pipeline_that_is_not_read_is_not_kept(self):
         """Of requests whose answers nobody reads the server holds some kilobytes, and the system the rest."""

@@ -12,6 +12,7 @@
 #include "observe/log.h"
 #include "observe/request_counts.h"
 #include "process/end_watch.h"
+#include "process/free_memory.h"
 #include "process/guards.h"
 #include "process/hang_up.h"
 #include "process/other_workers.h"
@@ -129,6 +130,7 @@ int serve(const ServeOptions& options, const std::string& path, WorkerStart star
   });
   request_counts().worker_starts = start.number;
   const Observing observing(options.observe);
+  const FreeMemory free_memory;
   const auto models = std::make_shared<Models>();
   models->set_shared_memory(std::make_shared<SharedMemory>(options.memory.client_shm));
   if (options.memory.cache_bytes > 0)
