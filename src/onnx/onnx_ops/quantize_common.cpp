@@ -32,4 +32,13 @@ std::vector<Value*> requantized_along(OnnxImport& call, Value* value, std::int64
   return call.add("QuantizeLinear", {value, call.given(6), call.in(7)}, {{"axis", axis}});
 }
 
+std::vector<Value*> quantized_convolution(OnnxImport& call) {
+  std::vector<Value*> operands{dequantized_along(call, 0, 1), dequantized_along(call, 3, 0)};
+  if (call.in(8)) {
+    Value* scale = call.add("Mul", {call.given(1), call.given(4)}, {})[0];
+    operands.push_back(call.add("DequantizeLinear", {call.in(8), scale}, {{"axis", 0}})[0]);
+  }
+  return requantized_along(call, call.add("Conv", operands, call.attributes)[0], 1);
+}
+
 }  // namespace tenfold::onnx_ops

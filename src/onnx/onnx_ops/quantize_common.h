@@ -13,4 +13,7 @@ Value* dequantized_along(OnnxImport& call, int first, std::int64_t axis);
 // `value` as integers by operands 6 and 7.
 std::vector<Value*> requantized_along(OnnxImport& call, Value* value, std::int64_t axis);
 
+// QLinearConv, with the node's attributes for the convolution.
+std::vector<Value*> quantized_convolution(OnnxImport& call);
+
 }  // namespace tenfold::onnx_ops
