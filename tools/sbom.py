@@ -19,8 +19,6 @@ from urllib.parse import quote
 from sbom_build import Build
 from sbom_parts import debian_package, license_of_library, part_of, system_library, upstream_version, version_of
 
-SOURCE = Path(__file__).resolve().parent.parent
-
 
 def is_binary(path):
     if path.is_symlink() or not path.is_file():
@@ -66,7 +64,7 @@ class Bill:
         if part:
             if part.name not in self.components:
                 self.add(part.name, version_of(part, folder), part.license, debian_package(header), part.how)
-        elif folder and not Path(header).is_relative_to(SOURCE):   # nobody knows it
+        elif folder and not any(Path(header).is_relative_to(build.source) for build in self.builds):   # nobody knows it
             self.add(header, None, None, debian_package(header), 'compiled in')
 
     def add_library(self, path, how):

@@ -12,8 +12,14 @@ class Build:
     def __init__(self, folder, programs, ninja):
         """`programs`: the folder with those that the package has, of several that have one name."""
         self.ninja, self.folder, self.places = ninja, Path(folder), (f'{programs}/', *FOLDERS)
+        self.source = self.read_source()
         self.rules = dict(self.read_rules())
         self.headers = dict(self.read_headers())
+
+    def read_source(self):
+        """The tree that it was made of: an sdist's engine may come from another one."""
+        cache = (self.folder / 'CMakeCache.txt').read_text()
+        return re.search(r'(?m)^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$', cache)[1]
 
     def read_rules(self):
         """Outputs with what they are made of, but for what has only to be there before."""

@@ -7,6 +7,7 @@
 #include "compare/compare_data.h"
 #include "compare/distance.h"
 #include "compare/layers.h"
+#include "compare/onnxruntime.h"
 #include "console.h"
 #include "data/inputs.h"
 #include "engines/engines.h"
@@ -137,6 +138,9 @@ struct Question {
   double tolerance = -1;
   DataQuestion data;
   std::string about_data;   // a flag that needs --data
+  std::string to;           // another runtime
+  bool per_node = false;
+  double seconds = 0;       // of its rows
   bool reference = false, json = false, help = false, full_help = false;
 };
 
@@ -163,13 +167,19 @@ Flags make_flags(Question& q) {
   Flags flags("tenfold compare A [B] [--flags]          (--help=all explains every flag)",
               "Runs A and B (models or plans) on the same inputs and prints the differences of their outputs, and the first layer that\n"
               "differs. B may be an .npz of stored outputs, or --reference: A's graph on the reference kernels. Inputs are random by\n"
-              "default.");
+              "default. With --to=onnxruntime A's outputs and times are compared with ONNX Runtime's.");
   flags.group("Flags");
   flags.add_switch("reference", q.reference,
                    "compare A with its own graph on the reference kernels (of a plan: the graph before tuning)");
   flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw; or one .npz of all",
              [&q](const std::string& text) { parse_files("loadInputs", text, q.exec.load_inputs); }});
   add_data_flags(flags, q);
+  flags.add_text("to", q.to, "onnxruntime",
+                 "compare the model, or every model of a folder, with ONNX Runtime on CPUs: outputs, and times of runs in turns; "
+                 "takes --shapes, --threads, --noTF32, --builderOptimizationLevel, --tolerance and --json");
+  flags.add_switch("per-node", q.per_node, "with --to: also every distinct node, alone; first those that lose most beside ONNX Runtime");
+  flags.add({"seconds", "S", "with --to: time for a row (0.2)",
+             [&q](const std::string& text) { q.seconds = parse_number("seconds", text, 0.01); }});
   flags.add({"tolerance", "T",
              "exit 5 if lInf exceeds T times the largest value of B's output (with --data: if the error exceeds T), or if shapes differ; "
              "also the threshold for layers (0.001)",
@@ -197,8 +207,10 @@ int compare_main(const Arguments& arguments) {
   const Flags flags = make_flags(q);
   const auto words = flags.parse(arguments);
   if (q.help) return std::fputs(flags.help(q.full_help).c_str(), stdout), kOk;
+  if (!q.to.empty()) compare_to_runtime(q.to, flags, arguments);
+  if (q.per_node || q.seconds > 0) throw UsageError("--per-node and --seconds are for --to=onnxruntime");
   if (words.size() + q.reference != 2)
-    throw UsageError("tenfold compare takes two models, plans or stored outputs, or one model and --reference");
+    throw UsageError("tenfold compare takes two models, plans or stored outputs, or one model and --reference or --to=onnxruntime");
   const Console console;
   if (q.data.data.empty() && !q.about_data.empty()) throw UsageError("--" + q.about_data + " is for --data=PATH: say which samples");
   const bool stored = !q.reference && formats::extension(words[1]) == ".npz";

@@ -1,33 +1,16 @@
 // tenfold segment: flags, as help, manual pages and completions show them. The work is the Python package's
 // (tenfold.imaging.segment), whose process takes this one's place with the flags as --name=value. Those of exec that
 // shape a plan are exec's own rows; they become --build=--name=value, for the exec that builds the plans.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 #include "engines/exec_options.h"
 #include "flags/flags.h"
-#include "tenfold/error.h"
+#include "python_verb.h"
 #include "verbs.h"
 
 namespace tenfold::cli {
 namespace {
-
-// The current folder is no place of packages.
-constexpr const char* kProgram = R"(
-import sys
-sys.path[:] = [path for path in sys.path if path]
-try:
-    from tenfold.imaging.segment import main
-except ImportError as error:
-    sys.exit("tenfold: segment runs in Python, and %s has no package for it (%s); run: %s -m pip install 'tenfold[imaging]', "
-             "or name another Python by TENFOLD_PYTHON=..." % (sys.executable, error, sys.executable))
-sys.exit(main(sys.argv[1:]))
-)";
 
 struct SegmentRow { const char *name, *value, *help; };
 
@@ -157,16 +140,7 @@ int segment_main(const Arguments& arguments) {
   if (options.help) return std::fputs(flags.help(options.full_help).c_str(), stdout), kOk;
   if (!words.empty()) throw UsageError("tenfold segment takes flags only: '" + words[0] + "' is none; --input=PATH names the image");
   check_build(options);
-  const char* const named = std::getenv("TENFOLD_PYTHON");
-  const std::string python = named && *named ? named : "python3";
-  Arguments line = {python, "-c", kProgram};
-  line.insert(line.end(), options.given.begin(), options.given.end());
-  std::vector<char*> pointers;
-  for (std::string& word : line) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  ::execvp(python.c_str(), pointers.data());
-  throw Error(ErrorKind::io, "segment runs in Python, and '" + python + "' does not start: " + std::strerror(errno) +
-                                 "; install Python 3.11 and: pip install 'tenfold[imaging]', or name another Python by TENFOLD_PYTHON=...");
+  run_in_python("segment", "tenfold.imaging.segment", "'tenfold[imaging]'", options.given);
 }
 
 }  // namespace tenfold::cli

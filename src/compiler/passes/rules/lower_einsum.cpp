@@ -1,4 +1,4 @@
-// lower_einsum: an Einsum of two operands that is a matrix product becomes transposes, reshapes and a MatMul.
+// lower_einsum: an Einsum of two operands that is a matrix product becomes transposes, reshapes and a MatMul; one that sums nothing a Mul.
 //
 // before: (q f32[2,5,3,4], k f32[2,6,3,4])
 //   y = Einsum(q, k) equation="bihd,bjhd->bhij"
@@ -18,8 +18,16 @@
 //   p = MatMul(a, b)
 //   y = Reshape(p, to) allowzero=1
 //
-// kept: (x f32[2,3,4], w f32[2,4])
-//   y = Einsum(x, w) equation="bsd,bd->bsd"
+// before: (x f32[2,3,4], w f32[2,4])
+//   y = Einsum(x, w) equation="bsd,bd->bds"
+// after: (x f32[2,3,4], w f32[2,4])
+//   to = i64[3]{2,4,1}
+//   a = Transpose(x) perm=[0,2,1]
+//   b = Reshape(w, to) allowzero=1
+//   y = Mul(a, b)
+//
+// kept: (x f32[2,3,4], w f32[2,4,5])
+//   y = Einsum(x, w) equation="bsd,bde->bs"
 #include <algorithm>
 
 #include "passes/match.h"
@@ -62,6 +70,29 @@ Value* as_matrices(ir::Graph& graph, const Side& s, const std::string& batch, co
   return reshape_to(graph, transpose_by(graph, s.value, perm, before), dims, before);
 }
 
+// An operand in the order of the result, with an extent of 1 for each label that it lacks; null where its shape is not known well enough.
+Value* spread(ir::Graph& graph, const Side& s, const std::string& result, Node* before) {
+  ir::Ints perm;
+  Dims dims;
+  for (char c : result) {
+    if (has(s.labels, c)) perm.push_back(static_cast<std::int64_t>(s.labels.find(c)));
+    dims.push_back(has(s.labels, c) ? s.dims_of(std::string(1, c))[0] : Dim(1));
+  }
+  return reshape_to(graph, transpose_by(graph, s.value, perm, before), dims, before);
+}
+
+bool multiply(ir::Graph& graph, Node& n, const Side& a, const Side& b, const std::string& result) {
+  std::string shared;
+  for (char c : a.labels)
+    if (has(b.labels, c)) shared += c;
+  if (a.dims_of(shared) != b.dims_of(shared)) return false;
+  Value* left = spread(graph, a, result, &n);
+  Value* right = spread(graph, b, result, &n);
+  if (!left || !right) return false;
+  graph.replace_uses(n.out(), graph.make("Mul", {left, right}, {}, &n));
+  return true;
+}
+
 bool try_lower(ir::Graph& graph, Node& n) {
   if (n.op() != "Einsum" || n.body || n.inputs.size() != 2 || n.out()->dtype() != DType::f32) return false;
   std::string equation = n.attributes.string("equation");
@@ -79,7 +110,8 @@ bool try_lower(ir::Graph& graph, Node& n) {
     if (!has(b.labels, c)) return false;   // a sum over one operand alone
   for (char c : b.labels)
     if (!has(result, c) && !has(summed, c)) return false;
-  if (summed.empty() || a.dims_of(batch) != b.dims_of(batch) || a.dims_of(summed) != b.dims_of(summed)) return false;
+  if (summed.empty()) return multiply(graph, n, a, b, result);
+  if (a.dims_of(batch) != b.dims_of(batch) || a.dims_of(summed) != b.dims_of(summed)) return false;
   Value* left = as_matrices(graph, a, batch, rows, summed, &n);
   Value* right = as_matrices(graph, b, batch, summed, columns, &n);
   if (!left || !right) return false;

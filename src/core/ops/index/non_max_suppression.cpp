@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
 
 #include "base/types/element.h"
 #include "ops/dim_rules.h"
@@ -23,7 +22,10 @@ void infer(InferCall& call) {
   call.out(0, DType::i64, {call.new_symbol("count", 0, call.dims(1)[0] * call.dims(1)[1] * max), 3});
 }
 
-struct Box { double top, left, bottom, right; };   // top <= bottom, left <= right
+struct Box {   // top <= bottom, left <= right
+  double top, left, bottom, right;
+  double area() const { return (bottom - top) * (right - left); }
+};
 
 Box box_at(const TensorRef& boxes, std::int64_t number, bool center) {
   std::array<double, 4> c;
@@ -37,7 +39,7 @@ double overlap(const Box& a, const Box& b) {
   const double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top),
                width = std::min(a.right, b.right) - std::max(a.left, b.left);
   if (height <= 0 || width <= 0) return 0;
-  const double area = (a.bottom - a.top) * (a.right - a.left) + (b.bottom - b.top) * (b.right - b.left) - height * width;
+  const double area = a.area() + b.area() - height * width;
   return area > 0 ? height * width / area : 0;
 }
 
@@ -46,25 +48,36 @@ double scalar(const Call& call, std::size_t i, double otherwise) {
   return call.has(static_cast<int>(i)) ? load_double(call.in[i].dtype, call.in[i].data, 0) : otherwise;
 }
 
+struct Limits {
+  std::size_t count;
+  double overlap, score;   // at most, above
+};
+
+struct Candidate {
+  double score;
+  std::int64_t box;
+  bool operator<(const Candidate& other) const { return score != other.score ? score < other.score : box > other.box; }   // worse
+};
+
 // The chosen boxes of one class, best first.
-std::vector<std::int64_t> select(const Call& call, std::int64_t batch, const std::vector<double>& scores) {
-  const auto max = static_cast<std::size_t>(std::max(0.0, scalar(call, 2, 0)));
-  const double max_overlap = scalar(call, 3, 0), min_score = scalar(call, 4, -std::numeric_limits<double>::infinity());
-  const bool center = call.attributes().integer("center_point_box") != 0;
-  const auto count = static_cast<std::int64_t>(scores.size());
-  std::vector<std::int64_t> order(scores.size()), chosen;
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)];
-  });
-  for (std::int64_t candidate : order) {
-    if (chosen.size() >= max) break;
-    if (!(scores[static_cast<std::size_t>(candidate)] > min_score)) continue;
-    const Box box = box_at(call.in[0], batch * count + candidate, center);
-    const bool free = std::all_of(chosen.begin(), chosen.end(), [&](std::int64_t better) {
-      return overlap(box, box_at(call.in[0], batch * count + better, center)) <= max_overlap;
-    });
-    if (free) chosen.push_back(candidate);
+std::vector<std::int64_t> select(const std::vector<Box>& boxes, const TensorRef& scores, std::int64_t row, const Limits& limits) {
+  const auto count = static_cast<std::int64_t>(boxes.size());
+  std::vector<Candidate> candidates;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double score = load_double(scores.dtype, scores.data, row * count + i);
+    if (score > limits.score) candidates.push_back({score, i});
+  }
+  std::make_heap(candidates.begin(), candidates.end());   // few of them are asked for
+  std::vector<Box> kept;
+  std::vector<std::int64_t> chosen;
+  while (!candidates.empty() && chosen.size() < limits.count) {
+    std::pop_heap(candidates.begin(), candidates.end());
+    const std::int64_t best = candidates.back().box;
+    candidates.pop_back();
+    const Box& box = boxes[static_cast<std::size_t>(best)];
+    if (std::any_of(kept.begin(), kept.end(), [&](const Box& better) { return !(overlap(box, better) <= limits.overlap); })) continue;
+    kept.push_back(box);
+    chosen.push_back(best);
   }
   return chosen;
 }
@@ -74,11 +87,17 @@ void reference(Call& call) {
   const std::int64_t count = scores.shape[2];
   call.check_shape(call.in[0].shape == Shape({scores.shape[0], count, 4}), "boxes of shape ", text(call.in[0].shape),
             " do not fit scores of shape ", text(scores.shape));
+  const Limits limits{static_cast<std::size_t>(std::clamp(scalar(call, 2, 0), 0.0, static_cast<double>(count))), scalar(call, 3, 0),
+                      scalar(call, 4, -std::numeric_limits<double>::infinity())};
+  const bool center = call.attributes().integer("center_point_box") != 0;
   Ints rows;
+  std::vector<Box> boxes;
   ops::for_each_index({scores.shape[0], scores.shape[1]}, [&](const Shape& index, std::int64_t row) {
-    std::vector<double> own(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = load_double(scores.dtype, scores.data, row * count + i);
-    for (std::int64_t box : select(call, index[0], own)) rows.insert(rows.end(), {index[0], index[1], box});
+    if (index[1] == 0) {
+      boxes.clear();
+      for (std::int64_t i = 0; i < count; ++i) boxes.push_back(box_at(call.in[0], index[0] * count + i, center));
+    }
+    for (std::int64_t box : select(boxes, scores, row, limits)) rows.insert(rows.end(), {index[0], index[1], box});
   });
   ops::set_output_shape(call, 0, {static_cast<std::int64_t>(rows.size()) / 3, 3});
   std::copy(rows.begin(), rows.end(), call.out[0].as<std::int64_t>());

@@ -128,14 +128,43 @@ TENFOLD_INLINE vf load_even(const float* x) {
   return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xd8));
 #endif
 }
+// The same of the first `n`, of which 2 * n - 1 elements are read.
+TENFOLD_INLINE vf load_even(const float* x, int64_t n) {
+  alignas(64) float both[2 * kLanes];
+  const int64_t count = 2 * n - 1;
+  store(both, load_n(x, count < kLanes ? count : kLanes));
+  store(both + kLanes, count > kLanes ? load_n(x + kLanes, count - kLanes) : zero());
+  return load_even(both);
+}
 template <bool kMax>
 void row_f32(float* out, const float* x, int64_t stride, int64_t count) {
   int64_t i = 0;
-  if (stride == 1)
+  if (stride == 1) {
     for (; i + kLanes <= count; i += kLanes) store(out + i, join<kMax>(load(out + i), load(x + i)));
-  else if (stride == 2)  // the last element read is 2 * kLanes - 1 further: one more output must follow
+    if (const int64_t n = count - i; n > 0) store_n(out + i, join<kMax>(load_n(out + i, n), load_n(x + i, n)), n);
+    return;
+  }
+  if (stride == 2) {  // the last element read is 2 * kLanes - 1 further: one more output must follow
     for (; i + kLanes < count; i += kLanes) store(out + i, join<kMax>(load(out + i), load_even(x + 2 * i)));
+    if (const int64_t n = count - i; n > 0) store_n(out + i, join<kMax>(load_n(out + i, n), load_even(x + 2 * i, n)), n);
+    return;
+  }
   for (; i < count; ++i) out[i] = join_one<kMax>(out[i], x[i * stride]);
+}
+template <bool kMax>
+void windows_f32(float* out, const float* x, int64_t taps, int64_t dilation, int64_t stride, int64_t count) {
+  const auto block = [&](int64_t i, auto&& element) {
+    vf sum = element(x + i * stride);
+    for (int64_t t = 1; t < taps; ++t) sum = join<kMax>(sum, element(x + i * stride + t * dilation));
+    return sum;
+  };
+  int64_t i = 0;
+  if (stride == 1)
+    for (; i + kLanes <= count; i += kLanes) store(out + i, block(i, [](const float* p) { return load(p); }));
+  else
+    for (; i + kLanes < count; i += kLanes) store(out + i, block(i, [](const float* p) { return load_even(p); }));
+  if (const int64_t n = count - i; n > 0)
+    store_n(out + i, block(i, [&](const float* p) { return stride == 1 ? load_n(p, n) : load_even(p, n); }), n);
 }
 
 void max_row_bf16(std::uint16_t* out, const std::uint16_t* x, int64_t stride, int64_t count) {
@@ -231,7 +260,9 @@ extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position<true, flo
                                                               row_f32<false>,
                                                               max_row_bf16,
                                                               row<true, std::uint8_t>,
-                                                              row<true, std::int8_t>};
+                                                              row<true, std::int8_t>,
+                                                              windows_f32<true>,
+                                                              windows_f32<false>};
 #define REDUCTIONS(T)                                                                                                   \
   {{columns<Reduce::sum, T>, columns<Reduce::max, T>, columns<Reduce::min, T>, columns<Reduce::squares, T>,             \
     columns<Reduce::absolutes, T>},                                                                                     \

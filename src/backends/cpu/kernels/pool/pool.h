@@ -13,6 +13,9 @@ using PoolPosition = void (*)(const T* x, const std::int64_t* offsets, std::int6
 template <class T>
 using PoolRow = void (*)(T* out, const T* x, std::int64_t stride, std::int64_t count);
 
+// out[i] = the join over t < taps of x[i * stride + t * dilation]; stride is 1 or 2.
+using PoolWindows = void (*)(float* out, const float* x, std::int64_t taps, std::int64_t dilation, std::int64_t stride, std::int64_t count);
+
 struct PoolKernels {
   PoolPosition<float> max_position_f32, sum_position_f32;
   PoolPosition<std::uint16_t> max_position_bf16, sum_position_bf16;
@@ -22,6 +25,7 @@ struct PoolKernels {
   PoolRow<std::uint16_t> max_row_bf16;
   PoolRow<std::uint8_t> max_row_u8;
   PoolRow<std::int8_t> max_row_i8;
+  PoolWindows max_windows_f32, sum_windows_f32;
 };
 
 enum class Reduce : std::uint8_t { sum, max, min, squares, absolutes, count_ };

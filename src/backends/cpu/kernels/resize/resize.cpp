@@ -35,7 +35,10 @@ void blend_row(const float* const* rows, const float* row_weights, int count, co
   }
 }
 void pick_row(const float* row, const std::int32_t* index, int64_t n, float* out) {
-  for (int64_t i = 0; i < n; ++i) out[i] = row[index[i]];
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t here = n - i < kLanes ? n - i : kLanes;
+    store_n(out + i, gather(row, loadi_n(index + i, here)), here);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // pool_windows: MaxPool and AveragePool, window by window, in both layouts.
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/cpu/kernels/pool/pool.h"
@@ -14,7 +15,7 @@ using namespace cpu;
 
 using std::int64_t;
 
-constexpr int64_t kMaxTaps = 512;
+constexpr int64_t kMaxTaps = 512, kMaxJoined = 1024;
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
@@ -87,11 +88,12 @@ struct Taps {
   int64_t first, last, at, padded;
 };
 Taps taps(const Kernel& k, const ConvExtents& e, std::size_t d, int64_t o) {
-  const int64_t at = o * k.stride[d] - k.begin[d], step = k.dilation[d];
+  const int64_t at = o * k.stride[d] - k.begin[d], step = k.dilation[d], all = k.kernel[d];
+  if (at >= 0 && at + (all - 1) * step < e.in[d]) return {0, all, at, all};
   const int64_t first = at < 0 ? ceil_div(-at, step) : 0;
-  const int64_t last = std::clamp<int64_t>(at >= e.in[d] ? 0 : ceil_div(e.in[d] - at, step), 0, k.kernel[d]);
-  const int64_t padded = std::clamp<int64_t>(ceil_div(e.in[d] + k.end[d] - at, step), 0, k.kernel[d]);  // inside the padded input
-  return {std::min(first, k.kernel[d]), last, at, padded};
+  const int64_t last = std::clamp<int64_t>(at >= e.in[d] ? 0 : ceil_div(e.in[d] - at, step), 0, all);
+  const int64_t padded = std::clamp<int64_t>(ceil_div(e.in[d] + k.end[d] - at, step), 0, all);  // inside the padded input
+  return {std::min(first, all), last, at, padded};
 }
 float scale_of(const Kernel& k, const Taps& z, const Taps& y, const Taps& x, int64_t count) {
   const int64_t divisor = k.count_pads ? z.padded * y.padded * x.padded : count;
@@ -145,44 +147,103 @@ void channels_last(const Kernel& k, const RunArgs& args, const ConvExtents& e, P
                 });
 }
 
+// A row's sums, over what each window holds. `window_rows`: rows of the input under the windows.
+void scale_sums(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, int64_t window_rows, float* out) {
+  const auto scaled = [&](int64_t ox) {
+    const Taps w = taps(k, e, 2, ox);
+    return scale_of(k, z, y, w, window_rows * std::max<int64_t>(0, w.last - w.first));
+  };
+  // Windows that lie inside share one divisor.
+  const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
+  const int64_t left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
+  const int64_t right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
+  const float inside = left < right ? scaled(left) : 0.f;
+  int64_t ox = 0;
+  for (; ox < left; ++ox) out[ox] *= scaled(ox);
+  constexpr int64_t kBlock = 16;   // a count that the compiler knows, so that it makes vectors of it
+  for (; ox + kBlock <= right; ox += kBlock)
+    for (int64_t i = 0; i < kBlock; ++i) out[ox + i] *= inside;
+  for (; ox < right; ++ox) out[ox] *= inside;
+  for (; ox < e.out[2]; ++ox) out[ox] *= scaled(ox);
+}
+
+// A tap along a row: the input's place beside the output's, and the outputs whose tap lies inside.
+struct RowTap {
+  int64_t shift, from, to;
+};
+
+// f(row) for each row of the input x under the windows of a row of outputs.
+template <class T, class F>
+void for_window_rows(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const T* x, F&& f) {
+  for (int64_t kz = z.first; kz < z.last; ++kz)
+    for (int64_t ky = y.first; ky < y.last; ++ky)
+      f(x + ((z.at + kz * k.dilation[0]) * e.in[1] + y.at + ky * k.dilation[1]) * e.in[2]);
+}
+
+// Rows under the windows joined to one, which has to have room for `count` elements.
+template <class T, class Row>
+void join_rows(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const T* x, T* joined, int64_t count, Row row) {
+  bool begun = false;
+  for_window_rows(k, e, z, y, x, [&](const T* from) {
+    if (std::exchange(begun, true)) row(joined, from, 1, count);
+    else std::copy_n(from, count, joined);
+  });
+}
+
+// The windows of a row of outputs, whose input is x: of the rows joined to one with what is beside it. False: that is too long a row.
+bool padded_row(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const float* x, float* out, PoolRow<float> row) {
+  const int64_t width = (e.out[2] - 1) * k.stride[2] + (k.kernel[2] - 1) * k.dilation[2] + 1;
+  if (k.stride[2] > 2 || width > kMaxJoined || z.first >= z.last || y.first >= y.last) return false;
+  float padded[kMaxJoined];
+  const float none = k.is_max ? lowest<float>() : 0.f;
+  const int64_t begin = std::min(k.begin[2], width), middle = std::min(e.in[2], width - begin);
+  std::fill(padded, padded + begin, none);
+  std::fill(padded + begin + middle, padded + width, none);
+  join_rows(k, e, z, y, x, padded + begin, middle, row);
+  (k.is_max ? k.kernels->max_windows_f32 : k.kernels->sum_windows_f32)(out, padded, k.kernel[2], k.dilation[2], k.stride[2], e.out[2]);
+  return true;
+}
+
+// The same for any length and type, tap by tap.
+template <class T, class Row>
+void plain_row(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const RowTap* along, const T* x, T* out, Row row) {
+  const int64_t rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first), stride = k.stride[2];
+  T joined[kMaxJoined];
+  const bool joins = e.in[2] <= kMaxJoined && rows * e.in[2] + k.kernel[2] * e.out[2] < rows * k.kernel[2] * e.out[2];   // less work
+  if (joins) join_rows(k, e, z, y, x, joined, e.in[2], row);
+  std::fill(out, out + e.out[2], k.is_max ? lowest<T>() : T(0));
+  for (int64_t kx = 0; kx < k.kernel[2]; ++kx) {
+    const RowTap& tap = along[kx];
+    if (tap.from >= tap.to) continue;
+    const auto join = [&](const T* from) { row(out + tap.from, from + tap.from * stride + tap.shift, stride, tap.to - tap.from); };
+    if (joins) join(joined);
+    else for_window_rows(k, e, z, y, x, join);
+  }
+}
+
 template <class T, class Row>
 void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) {
   const int64_t planes = e.batch * args.in[0].dims[1], rows = planes * e.out[0] * e.out[1], in_plane = e.in[0] * e.in[1] * e.in[2];
-  for_row_parts(
-      *args.parallel, rows, rows_per_part(e.out[2] * k.kernel[0] * k.kernel[1] * k.kernel[2]), [&](int64_t first, int64_t last, int) {
-        for (int64_t r = first; r < last; ++r) {
-          const T* x = args.in[0].as<const T>() + r / (e.out[0] * e.out[1]) * in_plane;
-          T* out = args.out[0].as<T>() + r * e.out[2];
-          const Taps z = taps(k, e, 0, r / e.out[1] % e.out[0]), y = taps(k, e, 1, r % e.out[1]);
-          std::fill(out, out + e.out[2], k.is_max ? lowest<T>() : T(0));
-          for (int64_t kx = 0; kx < k.kernel[2]; ++kx) {
-            const int64_t shift = kx * k.dilation[2] - k.begin[2];  // outputs whose tap kx lies inside
-            const int64_t from = shift < 0 ? ceil_div(-shift, k.stride[2]) : 0;
-            const int64_t to = std::min(e.out[2], shift >= e.in[2] ? 0 : ceil_div(e.in[2] - shift, k.stride[2]));
-            for (int64_t kz = z.first; from < to && kz < z.last; ++kz)
-              for (int64_t ky = y.first; ky < y.last; ++ky)
-                row(out + from,
-                    x + ((z.at + kz * k.dilation[0]) * e.in[1] + y.at + ky * k.dilation[1]) * e.in[2] + from * k.stride[2] + shift,
-                    k.stride[2], to - from);
-          }
-          if constexpr (std::is_same_v<T, float>) {
-            if (k.is_max) continue;
-            const int64_t zy = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first);
-            const auto scaled = [&](int64_t ox) {
-              const Taps w = taps(k, e, 2, ox);
-              return scale_of(k, z, y, w, zy * std::max<int64_t>(0, w.last - w.first));
-            };
-            // Windows that lie inside share one divisor.
-            const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
-            const int64_t left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
-            const int64_t right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
-            const float inside = left < right ? scaled(left) : 0.f;
-            for (int64_t ox = 0; ox < left; ++ox) out[ox] *= scaled(ox);
-            for (int64_t ox = left; ox < right; ++ox) out[ox] *= inside;
-            for (int64_t ox = right; ox < e.out[2]; ++ox) out[ox] *= scaled(ox);
-          }
-        }
-      });
+  RowTap along[kMaxTaps];
+  for (int64_t kx = 0; kx < k.kernel[2]; ++kx) {
+    const int64_t shift = kx * k.dilation[2] - k.begin[2];
+    along[kx] = {shift, shift < 0 ? ceil_div(-shift, k.stride[2]) : 0,
+                 std::min(e.out[2], shift >= e.in[2] ? 0 : ceil_div(e.in[2] - shift, k.stride[2]))};
+  }
+  const int64_t taps_of_row = e.out[2] * k.kernel[0] * k.kernel[1] * k.kernel[2];
+  for_row_parts(*args.parallel, rows, rows_per_part(taps_of_row), [&](int64_t first, int64_t last, int) {
+    for (int64_t r = first; r < last; ++r) {
+      const Taps z = taps(k, e, 0, r / e.out[1] % e.out[0]), y = taps(k, e, 1, r % e.out[1]);
+      const T* x = args.in[0].as<const T>() + r / (e.out[0] * e.out[1]) * in_plane;
+      T* out = args.out[0].as<T>() + r * e.out[2];
+      if constexpr (std::is_same_v<T, float>) {
+        if (!padded_row(k, e, z, y, x, out, row)) plain_row(k, e, z, y, along, x, out, row);
+        if (!k.is_max) scale_sums(k, e, z, y, std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first), out);
+      } else {
+        plain_row(k, e, z, y, along, x, out, row);
+      }
+    }
+  });
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

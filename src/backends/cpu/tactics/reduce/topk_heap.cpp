@@ -45,6 +45,20 @@ std::int32_t key_of(float value, bool largest) {
   return largest ? key : ~key;
 }
 
+// The first element from i on that may be better than the worst of the best; n: none. Of equal ones the first stays. A comparison is
+// false where either is NaN.
+template <bool kLargest>
+int64_t skip(const float* x, int64_t stride, int64_t i, int64_t n, float worst) {
+  constexpr int64_t kBlock = 16;   // a count that the compiler knows, so that it makes vectors of it
+  for (; stride == 1 && i + kBlock <= n; i += kBlock) {
+    std::int32_t worse = 0;
+    for (int64_t b = 0; b < kBlock; ++b) worse += kLargest ? x[i + b] <= worst : x[i + b] >= worst;
+    if (worse != kBlock) break;
+  }
+  while (i < n && (kLargest ? x[i * stride] <= worst : x[i * stride] >= worst)) ++i;
+  return i;
+}
+
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
   const Bound& x = args.in[0];
@@ -57,6 +71,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     for (int64_t r = first; r < last; ++r) {
       const float* from = x.as<const float>() + r / inner * n * inner + r % inner;
       for (int64_t i = 0; i < n; ++i) {
+        if (i >= k) {
+          i = (kernel.largest ? skip<true> : skip<false>)(from, inner, i, n, best[0].value);
+          if (i == n) break;
+        }
         const Entry entry{key_of(from[i * inner], kernel.largest), from[i * inner], i};
         if (i < k) {
           best[i] = entry;

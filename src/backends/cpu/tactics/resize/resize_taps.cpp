@@ -1,5 +1,7 @@
 // resize_taps: Resize over one to three spatial axes by nearest element or linearly, in both layouts, from tables of taps.
 #include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/cpu/kernels/resize/resize.h"
@@ -131,6 +133,22 @@ int corners(const Kernel& k, const Table* t, const ConvExtents& e, const int64_t
   return count;
 }
 
+// Rows [first, last) of the planes of a plain result, each from the nearest row of its plane; one that is picked twice is copied.
+void pick_rows(const Kernel& k, const Table* t, const ConvExtents& e, const float* from, float* to, int64_t first, int64_t last) {
+  const int64_t lines = e.out[0] * e.out[1], width = e.out[2];
+  int64_t plane = first / lines, z = first % lines / e.out[1], y = first % e.out[1];
+  const float* picked = nullptr;
+  for (int64_t r = first; r < last; ++r) {
+    const float* const row = from + ((plane * e.in[0] + t[0].left[z]) * e.in[1] + t[1].left[y]) * e.in[2];
+    if (row == std::exchange(picked, row))
+      std::memcpy(to + r * width, to + (r - 1) * width, static_cast<std::size_t>(width) * sizeof(float));
+    else
+      k.kernels->pick_row(row, t[2].left, width, to + r * width);
+    if (++y == e.out[1]) y = 0, ++z;
+    if (z == e.out[0]) z = 0, ++plane;
+  }
+}
+
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound &x = args.in[0], &y = args.out[0];
@@ -158,6 +176,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       *args.parallel, rows, rows_per_part(e.out[2] * (k.channels_last ? channels : 1) * 2), [&](int64_t first, int64_t last, int) {
         int64_t offsets[8];
         float weights[8];
+        if (!k.linear && !k.channels_last) return pick_rows(k, tables, e, from, to, first, last);
         for (int64_t r = first; r < last; ++r) {
           int64_t at[3] = {r / e.out[1] % e.out[0], r % e.out[1], 0};
           if (k.channels_last) {
@@ -178,10 +197,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
           const int count = corners(k, tables, e, at, 2, offsets, weights);
           const float* lines_in[4];
           for (int c = 0; c < count; ++c) lines_in[c] = image + offsets[c] * e.in[2];
-          if (k.linear)
-            k.kernels->blend_row(lines_in, weights, count, tables[2].left, tables[2].right, tables[2].along, e.out[2], to + r * e.out[2]);
-          else
-            k.kernels->pick_row(lines_in[0], tables[2].left, e.out[2], to + r * e.out[2]);
+          k.kernels->blend_row(lines_in, weights, count, tables[2].left, tables[2].right, tables[2].along, e.out[2], to + r * e.out[2]);
         }
       });
   return Status::ok;
