@@ -165,6 +165,7 @@ const std::vector<Verb>& verbs() {
        report_flags},
       {"check", "list everything that is invalid or unsupported in a model", check_main, check_flags},
       {"quantize", "write an ONNX file with int8, fp8 or 4-bit layers, calibrated on samples", quantize_main, quantize_flags},
+      {"convert", "raise an ONNX file to a newer opset", convert_main, convert_flags},
       {"embed", "embed texts with a sentence encoder", embed_main, embed_flags},
       {"segment", "run a network over images and volumes of any size, window by window", segment_main, segment_flags},
       {"serve", "answer requests over HTTP (KServe v2, as Triton does), batched", serve_main, serve_flags},

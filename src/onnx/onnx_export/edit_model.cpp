@@ -99,6 +99,8 @@ class Editor {
     if (const auto added = edits_.before.find(place); added != edits_.before.end())
       for (const NewNode& one : added->second) put_message(out, 1, node_proto(one));
     if (edits_.left_out_nodes.count(place)) return;
+    if (const auto form = edits_.forms.find(place); form != edits_.forms.end())
+      return put_message(out, 1, in_form(in.message("NodeProto"), form->second));
     const auto changed = edits_.inputs.find(place);
     if (changed == edits_.inputs.end()) return data_.keep(in, Holder::node, out);
     put_message(out, 1, with_inputs(in.message("NodeProto"), changed->second));
@@ -117,6 +119,21 @@ class Editor {
     }
     for (auto more = names.find(input); more != names.end(); more = names.find(++input)) put_text(out, 1, more->second);
     check(names.empty() || input > names.rbegin()->first, "edits of operands that a node does not have");
+    return out;
+  }
+
+  Rope in_form(Fields in, const NodeForm& form) const {
+    Rope out = node_parts(form);
+    while (in.next()) switch (in.number()) {
+      case 1: break;
+      case 4: if (form.op.empty()) out.refer(in.whole()); break;
+      case 5:
+        if (const std::string name = text_in(in.message("AttributeProto"), 1);
+            !form.without.count(name) && !form.attributes.count(name) && !form.texts.count(name))
+          data_.keep(in, Holder::attribute, out);
+        break;
+      default: out.refer(in.whole());
+    }
     return out;
   }
 

@@ -20,11 +20,21 @@ struct NewNode {
   std::map<std::string, std::string> texts = {};  // attributes that are strings
 };
 
+// A node that stays, in another form. Attributes that it does not name stay, whatever they are.
+struct NodeForm {
+  std::string op = {};                               // empty: as it is
+  std::vector<std::string> inputs = {};              // all of them
+  std::set<std::string, std::less<>> without = {};   // attributes that go
+  std::map<std::string, std::int64_t> attributes = {};
+  std::map<std::string, std::string> texts = {};
+};
+
 // Nodes are told by their place in the list of the model's own graph, as the file has it.
 struct Edits {
   std::map<std::size_t, std::vector<NewNode>> before;                      // nodes that come to stand in front of this one
   // Of a node: what its operands are called now. They may go on behind its last one.
   std::map<std::size_t, std::map<std::size_t, std::string>> inputs;
+  std::map<std::size_t, NodeForm> forms;                                   // nodes that are written in another one
   std::vector<std::pair<std::string, Tensor>> initializers;                // new ones
   std::set<std::string, std::less<>> left_out;                             // initializers, and inputs and value_infos of these names
   std::set<std::size_t> left_out_nodes;       // what comes to stand in front of one of them takes its place

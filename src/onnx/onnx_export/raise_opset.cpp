@@ -92,11 +92,12 @@ class Walk {
  public:
   Walk(int to, const ir::Registry& registry) : to_(to), registry_(registry) {}
 
-  // `own`: of the model's own graph, in no body.
-  void nodes(const std::vector<onnx::NodeProto>& list, int from, const std::string& where, bool own = false) {
+  // `written`: places of nodes that are written anew; of the model's own graph, and of no body.
+  void nodes(const std::vector<onnx::NodeProto>& list, int from, const std::string& where, const std::set<std::size_t>* written = nullptr) {
     if (from >= to_) return;
-    for (const onnx::NodeProto& node : list) {
-      const bool is_raised = own && way_to_raise(node, from, to_) != Raise::none;
+    for (std::size_t place = 0; place < list.size(); ++place) {
+      const onnx::NodeProto& node = list[place];
+      const bool is_raised = written && (written->count(place) || way_to_raise(node, from, to_) != Raise::none);
       if (of_onnx(node.domain) && !is_raised && !may_stay(node, from)) note(node, where);
       for (const onnx::AttributeProto& a : node.attribute) {
         if (a.g) nodes(a.g->node, from, where);
@@ -158,9 +159,10 @@ int version_of(const std::vector<onnx::OperatorSetIdProto>& imports, int otherwi
 
 int onnx_opset(const onnx::ModelProto& model) { return version_of(model.opset_import, 1); }
 
-std::vector<std::string> nodes_in_the_way(const onnx::ModelProto& model, int opset, const ir::Registry& registry) {
+std::vector<std::string> nodes_in_the_way(const onnx::ModelProto& model, int opset, const ir::Registry& registry,
+                                          const std::set<std::size_t>& written) {
   Walk walk(opset, registry);
-  if (model.graph) walk.nodes(model.graph->node, onnx_opset(model), "", true);
+  if (model.graph) walk.nodes(model.graph->node, onnx_opset(model), "", &written);
   for (const onnx::FunctionProto& f : model.functions) walk.nodes(f.node, version_of(f.opset_import, opset), f.name + "/");
   return walk.found;
 }
@@ -170,7 +172,7 @@ void write_raised(const onnx::ModelProto& model, int opset, const std::function<
   for (std::size_t place = 0; place < model.graph->node.size(); ++place) {
     const onnx::NodeProto& node = model.graph->node[place];
     const Raise way = way_to_raise(node, from, opset);
-    if (way == Raise::none || edits.left_out_nodes.count(place)) continue;
+    if (way == Raise::none || edits.left_out_nodes.count(place) || edits.forms.count(place)) continue;
     NewNode raised{node.op_type, node.name, node.input, node.output, {}, node.domain};
     if (const auto changed = edits.inputs.find(place); changed != edits.inputs.end())
       for (const auto& [operand, name] : changed->second) raised.inputs.at(operand) = name;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ int onnx_opset(const onnx::ModelProto& model);   // the version of ai.onnx that 
 
 // Nodes that mean something else at that version, or nothing at all, those in bodies and functions too: "node 's' (Squeeze)". The tables of
 // ONNX operators tell: a node may stay where both versions have one form of it, or where the forms differ in what it does not use. Nodes
-// of the model's own graph that write_raised() changes are in nobody's way.
-std::vector<std::string> nodes_in_the_way(const onnx::ModelProto& model, int opset, const ir::Registry& registry);
+// of the model's own graph that write_raised() changes are in nobody's way, nor are those at the places `written`.
+std::vector<std::string> nodes_in_the_way(const onnx::ModelProto& model, int opset, const ir::Registry& registry,
+                                          const std::set<std::size_t>& written = {});
 
 // Nodes of the model's own graph that mean the same in another form at that version are written in it: the axes of a reduction, Squeeze or
 // Unsqueeze become an operand, Split names the number of its outputs, GridSample's modes have other names, and Dropout's ratio, which

@@ -52,6 +52,15 @@ Rope node_proto(const NewNode& node) {
   return m;
 }
 
+Rope node_parts(const NodeForm& form) {
+  Rope m;
+  for (const std::string& name : form.inputs) put_text(m, 1, name);
+  if (!form.op.empty()) put_text(m, 4, form.op);
+  for (const auto& [attribute, value] : form.attributes) put_message(m, 5, integer_attribute(attribute, value));
+  for (const auto& [attribute, value] : form.texts) put_message(m, 5, text_attribute(attribute, value));
+  return m;
+}
+
 Rope tensor_proto(const std::string& name, const Tensor& tensor, DataFile* aside) {
   Rope m;
   for (const std::int64_t extent : tensor.shape()) put_integer(m, 1, extent);

@@ -6,6 +6,7 @@
 namespace tenfold::onnx_export {
 
 Rope node_proto(const NewNode& node);
+Rope node_parts(const NodeForm& form);   // fields of a NodeProto: what the form says, and no more
 // Tensors from kAside bytes on lie in `aside`, if there is one.
 inline constexpr std::size_t kAside = 1024;
 Rope tensor_proto(const std::string& name, const Tensor& tensor, DataFile* aside);
