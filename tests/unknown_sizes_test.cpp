@@ -8,6 +8,8 @@
 #include "ops/cases.h"
 #include "ops/interpret.h"
 #include "runtime/device/far_backend_for_tests.h"
+#include "tenfold/bindings.h"
+#include "tenfold/inspect.h"
 
 namespace tenfold {
 namespace {
@@ -108,6 +110,44 @@ TEST(UnknownSizes, ShapesFromInputsFeedKernels) {
     y = Transpose(d) perm=[0,2,3,1])",
         sets({{"f32[1,2,4,4]{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}", "i64[4]{1,2,6,5}"},
               {"f32[1,2,4,4]{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}", "i64[4]{1,2,9,11}"}}));
+}
+
+struct Given {
+  std::vector<float> memory;
+  std::int64_t bytes = -1;
+};
+void* give(void* user, int, std::int64_t bytes) {
+  auto& given = *static_cast<Given*>(user);
+  given.bytes = bytes, given.memory.resize(static_cast<std::size_t>(bytes) / sizeof(float) + 1);
+  return given.memory.data();
+}
+
+// Only what counts runs on a reference kernel; what follows has kernels, and the output is as large as was found.
+TEST(UnknownSizes, StepsBehindACountHaveKernels) {
+  const std::string product = "\n    m = MatMul(k, w)\n    r = Tanh(m)\n    y = Softmax(r) axis=-1";
+  const std::string x = "f32[4,3]{1,2,3,-1,-2,-3,4,5,6,0.5,1,0}";
+  const auto behind = [&](const std::string& head, const std::string& other, std::int64_t rows) {
+    const std::string text = head + product;
+    expect_as_interpreted(text, sets({{x, other}}));
+    const Engine engine = builder::build_graph(parse(text), plain());
+    int references = 0;
+    for (const PlanStep& step : engine.inspection().programs[0].steps) references += step.kind == "reference";
+    EXPECT_LE(references, 1) << engine.inspect();
+    const auto context = engine.create_context();
+    Tensor data = literal(x), second = literal(other);
+    Given given;
+    ASSERT_TRUE(static_cast<bool>(context->bind(0, data.mutable_raw(), data.bytes())));
+    ASSERT_TRUE(static_cast<bool>(context->bind(1, second.mutable_raw(), second.bytes())));
+    ASSERT_TRUE(static_cast<bool>(set_allocator(*context, 2, give, &given)));
+    ASSERT_TRUE(static_cast<bool>(context->run()));
+    EXPECT_EQ(given.bytes, rows * 5 * 4);
+    EXPECT_EQ(context->shape(2), (Shape{rows, 5}));
+  };
+  behind("(x f32[4,3], c bool[4], w f32[3,5]!)\n    k = Compress(x, c) axis=0", "bool[4]{1,0,1,1}", 3);
+  behind("(x f32[4,3], i i64[6], w f32[3,5]!)\n    u = Unique(i)\n    k = Gather(x, u) axis=0", "i64[6]{3,0,3,3,0,3}", 2);
+  behind("(x f32[4,3], c f32[4], w f32[3,5]!)\n    flat = i64[1]{-1}\n    n = NonZero(c)\n    i = Reshape(n, flat)\n"
+         "    k = Gather(x, i) axis=0",
+         "f32[4]{0,2,0,0}", 1);
 }
 
 void expect_reported(const Engine& engine) {
