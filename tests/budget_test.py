@@ -63,7 +63,8 @@ class Budget(ResidualNet):
         self.assertTrue(of_all(rows)['over'])
         self.assertIn('Layers that cost most, each alone in its narrowest type', said)
         order = ['fp32, unfused, level 0', 'fp32, fused, level 0', 'fp32', 'everything permitted']
-        self.assertEqual([row['name'] for row in rows[:4]], order)
+        names = [row['name'] for row in rows if row['name'] != 'bf16']   # which CPUs with AMX may have where 8 bits are not chosen
+        self.assertEqual(names[:4], order)
         self.assertRegex(of_all(rows)['work'], r'^i8 \d+ %')
         self.assertTrue(all(row['ms'] > 0 for row in rows))
         taken = [row for row in rows if row['taken']]
