@@ -30,6 +30,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
   const Bound& x = args.in[0];
+  if (kernel.has_diagonal && product(args.in[1].dims, 0, args.in[1].rank) != 1) return Status::invalid_shape;
   const int64_t height = x.dims[x.rank - 2], width = x.dims[x.rank - 1], bytes = kernel.element_bytes;
   const int64_t requested = kernel.has_diagonal ? integer_at(args.in[1], kernel.diagonal_type, 0) : 0;
   const int64_t diagonal = std::clamp(requested, -height - 1, width + 1);   // beyond these it changes nothing

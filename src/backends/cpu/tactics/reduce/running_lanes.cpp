@@ -83,6 +83,7 @@ void typed(const Kernel& kernel, const RunArgs& args, int axis) noexcept {
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
   const int rank = args.in[0].rank;
+  if (kernel.has_axis && product(args.in[1].dims, 0, args.in[1].rank) != 1) return Status::invalid_shape;
   const int64_t requested = kernel.has_axis ? integer_at(args.in[1], kernel.axis_type, 0) : kernel.axis;
   if (requested < -rank || requested >= rank) return Status::invalid_input;
   const int axis = wrapped(requested, rank);
