@@ -70,7 +70,8 @@ class Budget(ResidualNet):
         taken = [row for row in rows if row['taken']]
         self.assertTrue(len(taken) == 1 and not taken[0]['over'] and taken[0]['name'] != 'everything permitted', rows)
         taken = [row for row in self.rows(self.searched('--max-error=1e-5')) if row['taken']]
-        self.assertTrue(taken[0]['name'].startswith('fp32'), taken)
+        self.assertLessEqual(taken[0]['error'], 1e-5)
+        self.assertNotIn('i8', taken[0]['work'])   # a layer in bf16 may lose nothing on these samples
 
     def test_a_command_may_be_the_metric(self):
         script = self.write('metric.py', b"""import sys, numpy as np

@@ -10,7 +10,7 @@ import tenfold.onnxruntime
 try:
     from PIL import Image
 except ImportError:
-    raise unittest.SkipTest('Pillow is not installed') from None
+    Image = None
 
 RANDOM = np.random.default_rng(0)
 COLORS = RANDOM.integers(0, 256, (13, 17, 3), np.uint8)
@@ -24,6 +24,7 @@ def session(pixel_format):
     return tenfold.onnxruntime.InferenceSession(proto, providers=['CPUExecutionProvider'], tune='never')
 
 
+@unittest.skipUnless(Image, 'Pillow is not installed')
 class ImageDecoder(Case):
     def decoded(self, data, pixel_format='RGB'):
         return session(pixel_format).run(None, {'file': np.frombuffer(data, np.uint8)})[0]
