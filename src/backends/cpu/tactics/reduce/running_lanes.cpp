@@ -1,8 +1,8 @@
 // running_lanes: CumSum and CumProd of f32, f64, i32 and i64 along any axis: an accumulator for each column of a strip.
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
+#include "backends/cpu/kernels/reduce/running.h"
 #include "backends/cpu/tactics/movement_common.h"
 #include "base/checked.h"
 
@@ -12,14 +12,16 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int64_t kStrip = 64;   // columns whose accumulators lie on the stack; few, so that threads have strips of their own
+constexpr int64_t kStrip = 256;   // columns whose accumulators lie on the stack
 
 struct Kernel {
+  const RunningKernels* kernels;
   bool product, exclusive, reverse, has_axis;
   int64_t axis;
   DType axis_type, type;
 };
 Verdict supports(const Problem& p) {
+  if (Verdict v = needs_avx2(p); !v) return v;
   if (Verdict v = no_epilogue(p); !v) return v;
   const DType t = p.in[0].dtype;
   if (t != DType::f32 && t != DType::f64 && t != DType::i32 && t != DType::i64) return Verdict::no(cat("elements of type ", name(t)));
@@ -31,8 +33,9 @@ Verdict supports(const Problem& p) {
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   const auto flag = [&](const char* name) { return p.attributes->integer(name) != 0; };
   const bool given = p.in.size() > 1 && !p.in[1].missing;
-  return std::make_shared<Kernel>(Kernel{p.op->name == "CumProd", flag("exclusive"), flag("reverse"), given, p.attributes->integer("axis"),
-                                         given ? p.in[1].dtype : DType::i64, p.in[0].dtype});
+  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_running_avx2, tenfold_running_avx512), p.op->name == "CumProd", flag("exclusive"),
+                                         flag("reverse"), given, p.attributes->integer("axis"), given ? p.in[1].dtype : DType::i64,
+                                         p.in[0].dtype});
 }
 
 // Sums of floats are doubles, rounded where they are written; integers wrap around.
@@ -51,17 +54,14 @@ template <bool kProduct, bool kExclusive, class T>
 void strip(T* to, const T* from, int64_t step, int64_t extent, int64_t count) noexcept {
   Wide<T> sums[kStrip];
   std::fill(sums, sums + count, Wide<T>(kProduct));
-  constexpr int64_t kBlock = 16;   // a count that the compiler knows, so that it makes vectors of it
-  for (int64_t e = 0; e < extent; ++e, from += step, to += step) {
-    int64_t c = 0;
-    for (; c + kBlock <= count; c += kBlock) {
-      T x[kBlock], y[kBlock];
-      std::memcpy(x, from + c, sizeof x);
-      for (int64_t i = 0; i < kBlock; ++i) y[i] = next<kProduct, kExclusive>(sums[c + i], x[i]);
-      std::memcpy(to + c, y, sizeof y);
-    }
-    for (; c < count; ++c) to[c] = next<kProduct, kExclusive>(sums[c], from[c]);
-  }
+  for (int64_t e = 0; e < extent; ++e, from += step, to += step)
+    for (int64_t c = 0; c < count; ++c) to[c] = next<kProduct, kExclusive>(sums[c], from[c]);
+}
+
+// The same of sums of f32, row by row in vectors.
+void sum_strip(const Kernel& kernel, float* to, const float* from, int64_t step, int64_t extent, int64_t count) noexcept {
+  double sums[kStrip] = {};
+  for (int64_t e = 0; e < extent; ++e, from += step, to += step) kernel.kernels->sum_row(to, from, sums, count, kernel.exclusive);
 }
 
 template <class T>
@@ -75,7 +75,14 @@ void typed(const Kernel& kernel, const RunArgs& args, int axis) noexcept {
   for_row_parts(*args.parallel, outer * strips, rows_per_part(extent * std::min(inner, kStrip)), [&](int64_t first, int64_t last, int) {
     for (int64_t part = first; part < last; ++part) {
       const int64_t column = part % strips * kStrip, at = part / strips * extent * inner + start + column;
-      run_strip(args.out[0].as<T>() + at, x.as<const T>() + at, step, extent, std::min(kStrip, inner - column));
+      const int64_t count = std::min(kStrip, inner - column);
+      T* const to = args.out[0].as<T>() + at;
+      if constexpr (std::is_same_v<T, float>)
+        if (!kernel.product && count >= 16) {
+          sum_strip(kernel, to, x.as<const T>() + at, step, extent, count);
+          continue;
+        }
+      run_strip(to, x.as<const T>() + at, step, extent, count);
     }
   });
 }
