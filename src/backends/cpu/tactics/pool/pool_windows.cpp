@@ -90,9 +90,10 @@ struct Taps {
 Taps taps(const Kernel& k, const ConvExtents& e, std::size_t d, int64_t o) {
   const int64_t at = o * k.stride[d] - k.begin[d], step = k.dilation[d], all = k.kernel[d];
   if (at >= 0 && at + (all - 1) * step < e.in[d]) return {0, all, at, all};
-  const int64_t first = at < 0 ? ceil_div(-at, step) : 0;
-  const int64_t last = std::clamp<int64_t>(at >= e.in[d] ? 0 : ceil_div(e.in[d] - at, step), 0, all);
-  const int64_t padded = std::clamp<int64_t>(ceil_div(e.in[d] + k.end[d] - at, step), 0, all);  // inside the padded input
+  const auto steps = [step](int64_t n) { return step == 1 ? n : ceil_div(n, step); };   // a division costs as much as a row of a window
+  const int64_t first = at < 0 ? steps(-at) : 0;
+  const int64_t last = std::clamp<int64_t>(at >= e.in[d] ? 0 : steps(e.in[d] - at), 0, all);
+  const int64_t padded = std::clamp<int64_t>(steps(e.in[d] + k.end[d] - at), 0, all);  // inside the padded input
   return {std::min(first, all), last, at, padded};
 }
 float scale_of(const Kernel& k, const Taps& z, const Taps& y, const Taps& x, int64_t count) {
@@ -147,23 +148,29 @@ void channels_last(const Kernel& k, const RunArgs& args, const ConvExtents& e, P
                 });
 }
 
+// The outputs of a row whose windows lie inside.
+struct Inner {
+  int64_t left, right;
+  Inner(const Kernel& k, const ConvExtents& e) {
+    const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
+    left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
+    right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
+  }
+};
+
 // A row's sums, over what each window holds. `window_rows`: rows of the input under the windows.
-void scale_sums(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, int64_t window_rows, float* out) {
+void scale_sums(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, int64_t window_rows, const Inner& inner, float* out) {
   const auto scaled = [&](int64_t ox) {
     const Taps w = taps(k, e, 2, ox);
     return scale_of(k, z, y, w, window_rows * std::max<int64_t>(0, w.last - w.first));
   };
-  // Windows that lie inside share one divisor.
-  const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
-  const int64_t left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
-  const int64_t right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
-  const float inside = left < right ? scaled(left) : 0.f;
+  const float inside = inner.left < inner.right ? scaled(inner.left) : 0.f;   // they share one divisor
   int64_t ox = 0;
-  for (; ox < left; ++ox) out[ox] *= scaled(ox);
+  for (; ox < inner.left; ++ox) out[ox] *= scaled(ox);
   constexpr int64_t kBlock = 16;   // a count that the compiler knows, so that it makes vectors of it
-  for (; ox + kBlock <= right; ox += kBlock)
+  for (; ox + kBlock <= inner.right; ox += kBlock)
     for (int64_t i = 0; i < kBlock; ++i) out[ox + i] *= inside;
-  for (; ox < right; ++ox) out[ox] *= inside;
+  for (; ox < inner.right; ++ox) out[ox] *= inside;
   for (; ox < e.out[2]; ++ox) out[ox] *= scaled(ox);
 }
 
@@ -230,6 +237,7 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
     along[kx] = {shift, shift < 0 ? ceil_div(-shift, k.stride[2]) : 0,
                  std::min(e.out[2], shift >= e.in[2] ? 0 : ceil_div(e.in[2] - shift, k.stride[2]))};
   }
+  const Inner inner(k, e);
   const int64_t taps_of_row = e.out[2] * k.kernel[0] * k.kernel[1] * k.kernel[2];
   for_row_parts(*args.parallel, rows, rows_per_part(taps_of_row), [&](int64_t first, int64_t last, int) {
     for (int64_t r = first; r < last; ++r) {
@@ -238,7 +246,8 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
       T* out = args.out[0].as<T>() + r * e.out[2];
       if constexpr (std::is_same_v<T, float>) {
         if (!padded_row(k, e, z, y, x, out, row)) plain_row(k, e, z, y, along, x, out, row);
-        if (!k.is_max) scale_sums(k, e, z, y, std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first), out);
+        const int64_t window_rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first);
+        if (!k.is_max) scale_sums(k, e, z, y, window_rows, inner, out);
       } else {
         plain_row(k, e, z, y, along, x, out, row);
       }
