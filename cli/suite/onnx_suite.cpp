@@ -6,13 +6,13 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "console.h"
 #include "flags/flags.h"
 #include "suite/processes.h"
 #include "suite/suite_folder.h"
 #include "suite/suite_report.h"
+#include "tenfold/machine.h"
 #include "verbs.h"
 
 namespace tenfold::cli {
@@ -54,7 +54,7 @@ Flags make_flags(Wish& w) {
              "what is judged, comma separated: reference (reference kernels, nothing optimized), optimized (the plan), loaded (the plan, "
              "saved and loaded, which must give the same bits); default: optimized,loaded",
              [&w](const std::string& text) { w.ways = parse_ways(text); }});
-  flags.add({"jobs", "N", "processes; default: one for each processor",
+  flags.add({"jobs", "N", "processes; default: one for each processor that this one may use",
              [&w](const std::string& text) { w.jobs = parse_int("jobs", text, 1, kMaxThreads); }});
   flags.add({"threads", "N", "threads of each engine (1)",
              [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMaxThreads); }});
@@ -106,7 +106,7 @@ std::vector<CaseReport> run_all(const std::vector<SuiteCase>& cases, const Wish&
   for (const bool networks : {true, false})
     for (std::size_t i = 0; i < cases.size(); ++i)
       if (cases[i].expected.empty() != networks) order.push_back(i);
-  const int jobs = w.jobs > 0 ? w.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int jobs = w.jobs > 0 ? w.jobs : static_cast<int>(std::max<std::size_t>(1, allowed_cpus().size()));
   std::size_t done = 0;
   const bool shows_progress = ::isatty(STDERR_FILENO) != 0;
   in_processes(

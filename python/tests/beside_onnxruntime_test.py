@@ -7,13 +7,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 import onnx
 from case import WEIGHTS, model, one_node, tanh_model
 from onnx import TensorProto, helper, numpy_helper
 
-from tenfold.beside_onnxruntime import main
+from tenfold.beside_onnxruntime import _nodes, main
 
 F32, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 QUICK = ['--seconds=0.01', '--threads=1', '--builderOptimizationLevel=0', '--noTF32']
@@ -78,6 +79,14 @@ class BesideOnnxRuntime(unittest.TestCase):
                      [('x', F32, [3, 5])], [('y', F32, None)], [table])
         rows, _ = self.nodes(made)
         self.assertEqual(rows['Gather']['difference'], 0)
+
+    def test_many_values_come_in_runs_of_their_own(self):
+        nodes = [helper.make_node('Add', [f'v{i}', f'w{i}'], [f'v{i + 1}']) for i in range(9)]
+        weights = [numpy_helper.from_array(np.full(20, i, np.float32), f'w{i}') for i in range(9)]
+        made = model(nodes, [('v0', F32, [2, 20])], [('v9', F32, None)], weights)
+        with unittest.mock.patch.object(_nodes, 'VALUES_AT_FIRST', 1), unittest.mock.patch.object(_nodes, 'BYTES_AT_ONCE', 200):
+            rows, _ = self.nodes(made)
+        self.assertEqual((rows['Add']['count'], rows['Add']['difference']), (9, 0))
 
     def test_a_folder_and_its_bad_files(self):
         self.saved(tanh_model(), 'a.onnx')

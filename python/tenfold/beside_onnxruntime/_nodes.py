@@ -11,7 +11,8 @@ import onnx
 import onnxruntime
 from onnx import numpy_helper
 
-VALUES_AT_ONCE = 64   # of inner values that one run gives, so that memory is bounded
+VALUES_AT_FIRST = 64          # inner values of the first run; each further one gives as many as
+BYTES_AT_ONCE = 256 << 20     # fit into this, by those of the run before: a model of 20,000 nodes takes a few runs
 SMALL = 16            # elements of a constant that may be axes or a shape: such nodes differ by its values, others by its shape alone
 
 
@@ -69,14 +70,18 @@ class Values:
         yield from ((name, self._feed[name]) for name in names if name in self._feed)
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        for start in range(0, len(inner), VALUES_AT_ONCE):
-            portion = inner[start:start + VALUES_AT_ONCE]
+        count = VALUES_AT_FIRST
+        while inner:
+            portion, inner = inner[:count], inner[count:]
             model = onnx.ModelProto()
             model.CopyFrom(self._model)
             del model.graph.output[:]
             model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in portion)
             session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=['CPUExecutionProvider'])
-            yield from zip(portion, session.run(portion, self._feed), strict=True)
+            found = session.run(portion, self._feed)
+            size = sum(value.nbytes for value in found if isinstance(value, np.ndarray))
+            count = max(1, min(8 * count, count * BYTES_AT_ONCE // max(size, 1)))
+            yield from zip(portion, found, strict=True)
 
 
 def describe(value: Any) -> tuple[str, tuple[int, ...]] | None:

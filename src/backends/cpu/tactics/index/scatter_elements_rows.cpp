@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "backends/cpu/tactics/movement_common.h"
+#include "ops/index/index_common.h"
 
 namespace tenfold::backends {
 namespace {
@@ -10,29 +11,24 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-enum class Join : std::uint8_t { none, add, mul, max, min };
-constexpr std::string_view kJoins[] = {"none", "add", "mul", "max", "min"};
-Join join_of(const Problem& p) {
-  int i = 0;
-  while (kJoins[i] != p.attributes->string("reduction")) ++i;   // the operator has checked it
-  return static_cast<Join>(i);
-}
+using ops::Reduction;
 
 struct Kernel {
   std::shared_ptr<MoveKernel> move;
   int64_t axis;
   DType index_type;
-  Join join;
+  Reduction reduction;
 };
 Verdict supports(const Problem& p) {
   if (p.in[1].dtype != DType::i64 && p.in[1].dtype != DType::i32) return Verdict::no("indices are not i32 or i64");
   if (p.in[0].dims.empty()) return Verdict::no("a scalar");
-  if (join_of(p) != Join::none && p.in[0].dtype != DType::f32) return Verdict::no("a reduction of a type other than f32");
+  if (ops::reduction_of(*p.attributes) != Reduction::none && p.in[0].dtype != DType::f32)
+    return Verdict::no("a reduction of a type other than f32");
   if (Verdict v = can_move(p); !v) return v;
   return dense_plain(p);
 }
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
-  return std::make_shared<Kernel>(Kernel{open_move(p), p.attributes->integer("axis"), p.in[1].dtype, join_of(p)});
+  return std::make_shared<Kernel>(Kernel{open_move(p), p.attributes->integer("axis"), p.in[1].dtype, ops::reduction_of(*p.attributes)});
 }
 
 template <class T>
@@ -101,12 +97,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (int d = 0; d < out.rank; ++d)
     if (updates.dims[d] != index.dims[d] || (d != axis && index.dims[d] > out.dims[d])) return Status::invalid_shape;
   if (out.data != data.data) kernel.move->copy.run(*args.parallel, out.dims, out.rank, out.data, out.strides, data.data, data.strides);
-  switch (kernel.join) {
-    case Join::add: return typed<float>(args, kernel, axis, Add{});
-    case Join::mul: return typed<float>(args, kernel, axis, Mul{});
-    case Join::max: return typed<float>(args, kernel, axis, Larger{});
-    case Join::min: return typed<float>(args, kernel, axis, Smaller{});
-    case Join::none: break;
+  switch (kernel.reduction) {
+    case Reduction::add: return typed<float>(args, kernel, axis, Add{});
+    case Reduction::mul: return typed<float>(args, kernel, axis, Mul{});
+    case Reduction::max: return typed<float>(args, kernel, axis, Larger{});
+    case Reduction::min: return typed<float>(args, kernel, axis, Smaller{});
+    case Reduction::none: break;
   }
   switch (kernel.move->element_bytes()) {
     case 1: return typed<std::uint8_t>(args, kernel, axis, Put<std::uint8_t>{});
