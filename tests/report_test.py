@@ -89,6 +89,17 @@ class Report(ReportCase):
         names = [[plan['nodes'][n] for n in step['nodes']] for step in plan['steps']]
         self.assertIn('/body/block.0/Relu', next(step for step in names if '/body/block.0/Conv' in step))
 
+    def test_a_step_shows_what_was_tried_whether_or_not_times_cut_it_apart(self):
+        nodes = lambda op: [helper.make_node('Conv', ['x', 'w'], ['c'], name='conv', pads=[1] * 4), helper.make_node(op, ['c'], ['y'])]
+        values = [('x', FLOAT, [2, 3, 16, 16])], [('y', FLOAT, [2, 8, 16, 16])], [numpy_helper.from_array(weights(8, 3, 3, 3), 'w')]
+        for op in ('Relu', 'Exp', 'Mish'):   # the latter two are mostly cut off
+            plan = self.data(save_model(self.path(op + '.onnx'), nodes(op), *values), *QUICK)['plans'][0]
+            steps = [s for s in plan['steps'] if s['name'].startswith('conv') and 'to plain' not in s['name']]
+            self.assertTrue(steps)
+            for step in steps:
+                chosen = [c['tactic'] for t in step.get('tried', []) for c in plan['tuning'][t]['tried'] if c['chosen']]
+                self.assertIn(step['kernel'], chosen, step['name'])
+
     def test_a_dynamic_plan_takes_its_shapes_from_the_run(self):
         flags = ['--minShapes=x:1x3x16x16', '--optShapes=x:2x3x16x16', '--maxShapes=x:4x3x16x16']
         plan = self.make_plan('net.plan', self.net, *flags)

@@ -135,7 +135,7 @@ class Steps {
     std::string problem = step.op + '\0' + step.attributes + '\0' + step.body + '\0' + json.value("numerics", "");
     for (const std::vector<PlanOperand>* list : {&step.inputs, &step.outputs})
       for (const PlanOperand& o : *list) problem += '\0' + std::string(name(o.dtype)) + o.dims_text + (o.constant ? "!" : "");
-    const auto own = tried_.find(step.name);
+    const auto own = tried_.find(base_of(step.name));  // a step that was cut has the ending itself
     std::vector<int> tried = own == tried_.end() ? std::vector<int>() : own->second;
     const bool whole =
         std::any_of(tried.begin(), tried.end(), [&](int t) { return tuning_[static_cast<std::size_t>(t)]["node"] == step.name; });
