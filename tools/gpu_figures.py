@@ -162,10 +162,16 @@ def embed(a, model_of, log):
     yield from gpu_embed.rows(a, DEVICE, log)
 
 
+def serve(a, model_of, log):
+    """Lists of texts over HTTP."""
+    import gpu_serve
+    yield from gpu_serve.rows(a, DEVICE, log)
+
+
 NARROW = {'narrow-images': ['resnet50', 'vit-b16'], 'narrow-text': ['minilm-l6', 'bert-base']}
-PARTS = {'embed': embed, 'sentences': sentences, 'fp8': fp8, **{name: narrow(*models) for name, models in NARROW.items()},
+PARTS = {'embed': embed, 'serve': serve, 'sentences': sentences, 'fp8': fp8, **{name: narrow(*models) for name, models in NARROW.items()},
          'unpadded': unpadded, 'latency': latency, 'builds': builds}
-MODELS = {'embed': [], 'sentences': [], 'fp8': ['bert-base'], **NARROW,
+MODELS = {'embed': [], 'serve': [], 'sentences': [], 'fp8': ['bert-base'], **NARROW,
           'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
 
 

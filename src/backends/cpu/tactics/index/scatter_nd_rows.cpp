@@ -63,8 +63,10 @@ Tactic cpu_scatter_nd_rows() {
           .open = open,
           .run = run,
           .may_alias = may_alias,
-          .cases = {"ScatterND f32[90,40] i64[30,1](-90,89) f32[30,40]", "ScatterND f16[9,8,33] i64[4,5,2](-8,7) f16[4,5,33]",
-                    "ScatterND i64[300] i32[70,1](0,299) i64[70]"}};
+          // No index twice: on a GPU either of the two rows may be the last.
+          .cases = {"ScatterND f32[90,40] i64[8,1]{-90,89,3,-4,17,-45,60,8} f32[8,40]",
+                    "ScatterND f16[9,8,33] i64[2,3,2]{0,0,-1,-1,4,-8,-9,3,8,0,2,7} f16[2,3,33]",
+                    "ScatterND i64[300] i32[9,1]{0,299,7,150,151,33,298,64,200} i64[9]"}};
 }
 
 }  // namespace tenfold::backends
