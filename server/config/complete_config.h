@@ -16,7 +16,7 @@ struct Completion {
   std::int64_t default_max_batch = 4;            // where the configuration has none
   std::optional<std::int64_t> max_batch;         // of --max-batch, where the configuration has none
   std::string device;                            // of instances without a group
-  int instances = 1;
+  int instances = 1;                             // of each such group
 };
 
 // What Triton fills in before it opens a model.

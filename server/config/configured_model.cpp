@@ -103,7 +103,10 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
     const std::shared_ptr<ServedModel> file = triton::open_model(options.path, served);
     Completion completion = defaults.completion;
     if (!device.empty()) completion.device = device;
-    if (is_encoder_folder(options.path) && defaults.text.any_batch) completion.default_max_batch = kDefaultTexts;
+    const bool encoder = is_encoder_folder(options.path);
+    if (encoder && defaults.text.any_batch) completion.default_max_batch = kDefaultTexts;
+    // One makes answers of vectors while the other computes, which keeps a GPU busy half as long again.
+    if (completion.instances == 0) completion.instances = encoder && is_gpu(completion.device) ? 2 : 1;
     options.not_batched = complete_config(config, file->bindings(), file->max_rows(), completion);
     complete_instances(config, completion);
     validate_config(config);

@@ -7,7 +7,8 @@ void add_model_rows(Flags& flags, ModelFlags& options) {
   flags.group("Model");
   flags.add_text("name", options.name, "NAME", "what requests call the model; default: the file's name without its ending");
   flags.add_text("device", options.device, "NAME", "cpu, cuda:0; default: the first GPU, else the CPU");
-  add_number(flags, "instances", options.instances, 1, 1024, "batches that run at the same time; they share the weights (1)");
+  add_number(flags, "instances", options.instances, 0, 1024,
+             "batches that run at the same time; they share the weights; 0: one, of encoders on a GPU two (0)");
   flags.add({"max-batch", "N", "the most rows of a batch, 0: each request runs alone; default: 4 where the model has a batch dim",
              [&options](const std::string& text) { options.max_batch = parse_int("max-batch", text, 0, 1 << 20); }});
   add_choice(flags, "precision", options.precision, {"fp32", "tf32", "fp16", "bf16", "auto"},

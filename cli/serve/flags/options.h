@@ -10,7 +10,7 @@ namespace tenfold::cli {
 struct ModelFlags {
   std::string name, device, precision, tune, fallback, plan_cache_folder;   // empty: as the help says
   std::int64_t max_batch = -1;                   // -1: chosen
-  int instances = 1, threads = 0;
+  int instances = 0, threads = 0;
 };
 
 struct RepositoryFlags {
