@@ -64,7 +64,7 @@ class Convert(CliCase):
             (11, [node('ReduceMean', ['x'], ['y'], axes=[1, -1], keepdims=0)]),
             (9, [node('ReduceSum', ['x'], ['y'])]),
         ):
-            for to in (13, 18, 21):
+            for to in (13, 18, 21, 26):
                 self.raised(nodes, opset, to)
         ratio = self.raised([node('Dropout', ['x'], ['y'], ratio=0.25)], 10)
         self.assertEqual([a.name for a in ratio.graph.node[0].attribute], [])
@@ -93,6 +93,11 @@ class Convert(CliCase):
         four = [numpy_helper.from_array(np.array([1, 2, 3], np.float32) * k, f'p{k}') for k in (1, 2, 3, 4)]
         self.raised([node('BatchNormalization', ['x', 'p1', 'p2', 'p3', 'p4'], ['y'], epsilon=0.125)], 8, initializers=four)
 
+        parts = [numpy_helper.from_array(np.array([1, 2], np.float32) * k, n) for n, k in (('scale', 1), ('bias', -1))]
+        x = X.transpose(0, 2, 1, 3).copy()
+        self.compared(make_model([node('GroupNormalization', ['x', 'scale', 'bias'], ['y'], num_groups=2)], [('x', FLOAT, x.shape)],
+                                 [('y', FLOAT, x.shape)], parts, opset=18), [{'x': x}])
+
     def test_types_of_new_operands_are_those_of_the_data(self):
         node = helper.make_node
         model = make_model([node('Clip', ['x'], ['y'], min=-0.5)], [('x', 11, [4])], [('y', 11, [4])], opset=10)
@@ -102,18 +107,78 @@ class Convert(CliCase):
         x = np.array([-1, 0, 1, -0.25])
         np.testing.assert_array_equal(run(self.path('new.onnx'), {'x': x})[0], [-0.5, 0, 1, -0.25])
 
+    def compared(self, model, feeds, to=21):
+        """Both files in ONNX Runtime, with each of these feeds; the new one is returned."""
+        model.ir_version = min(model.ir_version, 8)
+        old, new = self.path('old.onnx'), self.path('new.onnx')
+        with open(old, 'wb') as f:
+            f.write(model.SerializeToString())
+        self.tenfold('convert', old, f'--opset={to}', '-o', new)
+        written = onnx.load(new)
+        onnx.checker.check_model(written)
+        for feed in feeds:
+            for a, b in zip(run(old, feed), run(new, feed), strict=True):
+                self.assertEqual(a.dtype, b.dtype)
+                np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+        return written
+
+    def body(self, name, nodes, inputs, outputs):
+        info = lambda n: helper.make_tensor_value_info(n[0], n[1], n[2]) if isinstance(n, tuple) else onnx.ValueInfoProto(name=n)
+        return helper.make_graph(nodes, name, [info(i) for i in inputs], [helper.make_tensor_value_info(n, FLOAT, None) for n in outputs])
+
+    def test_branches(self):
+        """Also of an If in an If, with values of one name and different ranks beside each other, and constants from outside."""
+        node = helper.make_node
+        inner = node('If', ['small'], ['b'], then_branch=self.body('deep', [node('Softmax', ['x'], ['d'], axis=1)], [], ['d']),
+                     else_branch=self.body('flat', [node('Clip', ['x'], ['d'], min=-0.5, max=0.5)], [], ['d']))
+        then = self.body('then', [node('Squeeze', ['x'], ['t'], axes=[0]), node('Unsqueeze', ['t'], ['u'], axes=[0]),
+                                  node('Slice', ['u'], ['v'], starts=[0, 1], ends=[9, 3], axes=[0, 2]),
+                                  node('Pad', ['v'], ['p'], pads=[0, 0, 1, 0, 0, 1], value=2.0), node('Add', ['p', 'one'], ['a'])],
+                         [], ['a'])
+        other = self.body('else', [inner, node('Split', ['b'], ['t', 'r'], axis=1, split=[1, 2]), node('Clip', ['t'], ['k'], max=0.25),
+                                   node('ReduceMean', ['k'], ['m'], axes=[1]), node('Add', ['m', 'x'], ['a'])], [], ['a'])
+        model = make_model([node('If', ['yes'], ['y'], then_branch=then, else_branch=other)],
+                           [('x', FLOAT, [1, 3, 4]), ('yes', 9, []), ('small', 9, [])], [('y', FLOAT, ['a', 'b', 'c'])],
+                           [numpy_helper.from_array(np.array(1, np.float32), 'one')], opset=9)
+        feeds = [{'x': X[0, :, 0][None], 'yes': np.array(a), 'small': np.array(b)} for a in (True, False) for b in (True, False)]
+        for to in (13, 18, 21):
+            written = self.compared(model, feeds, to)
+            self.assertEqual([n.op_type for n in written.graph.node], ['If'])
+
+    def test_rounds(self):
+        """A Loop that carries and scans, with a branch in it, and a Scan."""
+        node = helper.make_node
+        branch = [self.body(n, [node('Clip', ['s'], ['c'], **limit)], [], ['c'])
+                  for n, limit in (('up', {'max': 0.5}), ('down', {'min': -0.5}))]
+        loop = self.body('round', [node('Softmax', ['s'], ['f'], axis=1), node('Greater', ['k', 'limit'], ['late']),
+                                   node('Not', ['late'], ['early']),
+                                   node('If', ['early'], ['g'], then_branch=branch[0], else_branch=branch[1]),
+                                   node('Add', ['f', 'g'], ['next']), node('ReduceSum', ['next'], ['row'], axes=[0], keepdims=0),
+                                   node('Identity', ['go'], ['more'])],
+                         [('k', 7, []), ('go', 9, []), ('s', FLOAT, [3, 4])], ['more', 'next', 'row'])
+        loop.output[0].CopyFrom(helper.make_tensor_value_info('more', 9, []))
+        scan = self.body('step', [node('Unsqueeze', ['e'], ['w'], axes=[0]), node('TopK', ['w'], ['best', 'where'], k=2),
+                                  node('ReduceMax', ['best'], ['h'], keepdims=0), node('Add', ['h', 'sum'], ['after']),
+                                  node('Squeeze', ['best'], ['out'], axes=[0])],
+                         [('sum', FLOAT, []), ('e', FLOAT, [4])], ['after', 'out'])
+        model = make_model([node('Loop', ['rounds', '', 'x'], ['l', 'rows'], body=loop),
+                            node('Scan', ['zero', 'l'], ['sum_out', 'outs'], body=scan, num_scan_inputs=1)],
+                           [('x', FLOAT, [3, 4]), ('rounds', 7, [])],
+                           [('l', FLOAT, ['a', 'b']), ('rows', FLOAT, ['n', 'b']), ('sum_out', FLOAT, []), ('outs', FLOAT, ['a', 'k'])],
+                           [numpy_helper.from_array(np.array(v), n) for n, v in (('limit', 2), ('zero', np.float32(0)))], opset=9)
+        for to in (13, 21):
+            self.compared(model, [{'x': X[0, :, 0], 'rounds': np.array(n)} for n in (1, 5)], to)
+
     def test_what_has_no_form_is_named_and_nothing_is_written(self):
-        body = helper.make_graph([helper.make_node('Clip', ['x'], ['b'], 'inner', max=1.0)], 'then', [],
-                                 [helper.make_tensor_value_info('b', FLOAT, None)])
-        other = helper.make_graph([helper.make_node('Identity', ['x'], ['c'])], 'else', [],
-                                  [helper.make_tensor_value_info('c', FLOAT, None)])
-        yes = numpy_helper.from_array(np.array(True), 'yes')
-        model = make_model([helper.make_node('If', ['yes'], ['y'], then_branch=body, else_branch=other)], [('x', FLOAT, [3])],
-                           [('y', FLOAT, [3])], [yes], opset=10)
+        """A function's nodes have no place for constants."""
+        function = helper.make_function('own', 'Cut', ['x'], ['y'], [helper.make_node('Clip', ['x'], ['y'], 'inner', max=1.0)],
+                                        [helper.make_opsetid('', 10)])
+        model = make_model([helper.make_node('Cut', ['x'], ['y'], domain='own')], [('x', FLOAT, [3])], [('y', FLOAT, [3])], opset=10)
+        model.opset_import.append(helper.make_opsetid('own', 1)), model.functions.append(function)
         with open(self.path('old.onnx'), 'wb') as f:
             f.write(model.SerializeToString())
         out = self.path('new.onnx')
-        self.refused(MODEL_INVALID, "node 'inner' (Clip)", 'convert', self.path('old.onnx'), '-o', out)
+        self.refused(MODEL_INVALID, "node 'Cut/inner' (Clip)", 'convert', self.path('old.onnx'), '-o', out)
         self.refused(USAGE, 'opset 99', 'convert', self.path('old.onnx'), '--opset=99', '-o', out)
         self.refused(USAGE, '-o OUT', 'convert', self.path('old.onnx'))
         self.refused(USAGE, 'is the model itself', 'convert', self.model, '--opset=23', '-o', self.model)

@@ -45,9 +45,11 @@ std::vector<SuiteCase> suite_cases(const fs::path& root, const std::string& fold
   return cases;
 }
 
+std::string file_of_tests(const std::string& name) { return std::string(TENFOLD_SOURCE_DIR) + "/tests/" + name; }
+
 std::set<std::string> listed_in(const std::string& file) {
   std::set<std::string> result;
-  std::ifstream lines(std::string(TENFOLD_SOURCE_DIR) + "/tests/" + file);
+  std::ifstream lines(file_of_tests(file));
   for (std::string line; std::getline(lines, line);) {
     line = line.substr(0, line.find_first_of(" #"));
     if (!line.empty()) result.insert(line);

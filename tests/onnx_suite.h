@@ -22,6 +22,7 @@ std::filesystem::path shared_folder();
 std::optional<std::filesystem::path> suite_root();
 // Cases of one folder (node, simple, pytorch-converted, pytorch-operator, light) whose name contains `filter`, by name.
 std::vector<SuiteCase> suite_cases(const std::filesystem::path& root, const std::string& folder, const std::string& filter = "");
+std::string file_of_tests(const std::string& name);   // its path, in the source tree
 // The cases that tests/`file` lists: lines "folder/case", '#' begins a comment.
 std::set<std::string> listed_in(const std::string& file);
 

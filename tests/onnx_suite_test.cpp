@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
 #include <random>
 #include <set>
+#include <sstream>
 
 #include "base/files/file.h"
 #include "onnx_import/import.h"
+#include "onnx_import/read_messages.h"
 
 namespace tenfold::tests {
 namespace {
@@ -36,6 +41,44 @@ TEST(OnnxSuite, Light) {
   GTEST_SKIP() << "whole image networks take too long with sanitizers";
 #endif
   run_folder("light");
+}
+
+using Operators = std::set<std::pair<std::string, std::string>>;   // domain, name
+
+void add_operators(const std::vector<onnx_import::onnx::NodeProto>& nodes, Operators& found) {
+  for (const auto& node : nodes) {
+    found.emplace(node.domain.empty() ? "ai.onnx" : node.domain, node.op_type);
+    for (const auto& attribute : node.attribute)
+      if (attribute.g) add_operators(attribute.g->node, found);
+  }
+}
+
+// Those of a model, in bodies and functions, too, but the functions themselves.
+Operators operators_of(const std::string& bytes) {
+  const onnx_import::onnx::ModelProto model = onnx_import::read_model(std::as_bytes(std::span(bytes)));
+  Operators found;
+  add_operators(model.graph->node, found);
+  for (const auto& function : model.functions) add_operators(function.node, found);
+  for (const auto& function : model.functions) found.erase({function.domain, function.name});
+  return found;
+}
+
+// docs/reference/operators.md shows this table, which places without the archive have to have. What passes is judged above.
+TEST(OnnxSuite, TheTableOfOperatorsIsWhatTheSuiteHas) {
+  const auto root = suite_root();
+  if (!root) GTEST_SKIP() << "the conformance archive is not under " << shared_folder();
+  const std::set<std::string> allowed = listed_in("onnx_suite_expected.txt");
+  std::map<std::pair<std::string, std::string>, std::pair<int, int>> counts;   // cases, those that pass
+  for (const char* folder : {"node", "simple", "pytorch-converted", "pytorch-operator", "light"})
+    for (const SuiteCase& test : suite_cases(*root, folder))
+      for (const auto& op : operators_of(read_file(test.model))) ++counts[op].first, counts[op].second += !allowed.count(test.name);
+  std::ostringstream now;
+  now << "# Operators of the ONNX suite 1.22.0: domain, name, cases whose model has it, and how many of these pass by reference kernels.\n"
+         "# Written by onnx_suite_test with TENFOLD_WRITE_DOCS=1; then tools/write_docs.py writes docs/reference/operators.md.\n";
+  for (const auto& [op, count] : counts) now << op.first << " " << op.second << " " << count.first << " " << count.second << "\n";
+  const std::string path = file_of_tests("onnx_suite_operators.txt");
+  if (std::getenv("TENFOLD_WRITE_DOCS")) std::ofstream(path) << now.str();
+  EXPECT_TRUE(read_file(path) == now.str()) << path << " is stale: TENFOLD_WRITE_DOCS=1 onnx_suite_test --gtest_filter='*Table*' writes it";
 }
 
 // Real models as their exporters wrote them.

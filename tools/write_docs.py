@@ -27,8 +27,18 @@ def cell(words):
     return f'`{words.replace("|", chr(92) + "|")}`' if words else ''
 
 
+def suite_cases():
+    """By domain and name: "3" or "2 of 3". The table is the suite's own, as onnx_suite_test counts it where the archive is."""
+    cases = {}
+    for line in (ROOT / 'tests' / 'onnx_suite_operators.txt').read_text().splitlines():
+        if not line.startswith('#'):
+            domain, name, count, passed = line.split()
+            cases[domain, name] = count if passed == count else f'{passed} of {count}'
+    return cases
+
+
 def operators(program):
-    by_domain = {}
+    by_domain, cases = {}, suite_cases()
     for op in json.loads(said(program, 'ops', '--json')):
         by_domain.setdefault(op['domain'], []).append(op)
     text = ('# Operators\n\n' + NOTE + '\nThe ONNX operators that models may use, with the first opset whose form is accepted; '
@@ -37,16 +47,22 @@ def operators(program):
             'be left out though one that may not follows it, `*` is not declared. '
             '`any` are all types, `dense` all but strings, `number` floats and integers, `float` all floats, `real` those of 16 bits and '
             'more, `integer` all integers, `int` and `uint` those of 8 bits and more. '
+            'Cases: models of the ONNX backend suite 1.22.0 that have the operator, in bodies and functions, too, and that give the '
+            'results that the suite has; `2 of 3` where one of three does not. '
             'Attributes: those that have a default, with it, then the others with their types. '
             'Operators without either are computed as others, which check their own.\n')
     for domain, ops in by_domain.items():
         text += f'\n## {"Plug-ins of TensorRT, in any domain" if domain == "*" else domain} ({len(ops)})\n\n'
         typed = [op for op in ops if op['types']]
         if typed:
-            text += '| operator | since | element types | attributes |\n|---|---|---|---|\n'
-            text += ''.join(f'| {op["name"]} | {op["since"]} | {cell(op["types"])} | {cell(op["attributes"])} |\n' for op in typed)
-            text += '\nComputed as others: '
-        text += ', '.join(f'{op["name"]} {op["since"]}' for op in ops if not op['types']) + '\n'
+            text += '| operator | since | cases | element types | attributes |\n|---|---|---|---|---|\n'
+            text += ''.join(f'| {op["name"]} | {op["since"]} | {cases.get((domain, op["name"]), "")} | {cell(op["types"])} | '
+                            f'{cell(op["attributes"])} |\n' for op in typed)
+        others = [op for op in ops if not op['types']]
+        if typed and others:
+            text += '\nComputed as others (cases in brackets): '
+        counted = {op['name']: f' ({cases[domain, op["name"]]})' if (domain, op['name']) in cases else '' for op in others}
+        text += ', '.join(f'{op["name"]} {op["since"]}{counted[op["name"]]}' for op in others) + ('\n' if others else '')
     return text + (DOCS / 'operator-choices.md').read_text()
 
 

@@ -31,7 +31,8 @@ Flags make_flags(Wish& w) {
   flags.add_switch("help", w.help, "this text");
   flags.footer(
       "Exit code 3: nodes that have no form at that opset, which the message names, or an invalid model. Nothing is written then.\n"
-      "Nodes in subgraphs and functions are never rewritten: those that would have to be are named, too.");
+      "Nodes in bodies of If, Loop and Scan are converted, too; those of functions are never rewritten, and named where they would have\n"
+      "to be.");
   return flags;
 }
 

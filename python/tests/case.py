@@ -1,4 +1,5 @@
 """What the tests share: a small model with a dynamic batch, its truth in NumPy, and engines that are built once."""
+import contextlib
 import functools
 import importlib.metadata
 import logging
@@ -96,6 +97,16 @@ class Case(unittest.TestCase):
 
     def near(self, found, expected, tolerance=1e-5):
         np.testing.assert_allclose(np.asarray(found, np.float64), np.asarray(expected, np.float64), rtol=tolerance, atol=tolerance)
+
+    @contextlib.contextmanager
+    def with_system_libraries(self):
+        """Skips where the engine says that a library of the system, which it opens when it needs it, is not installed."""
+        try:
+            yield
+        except Exception as e:
+            if 'which cannot be opened (Debian\'s package is' not in str(e):
+                raise
+            self.skipTest(str(e))
 
     def refused(self, kinds, words, function, *arguments, **keywords):
         """It raises what is of all these classes, and says each of these words."""

@@ -3,36 +3,11 @@ import itertools
 import unittest
 
 import numpy as np
-import onnxruntime
-from case import Case, TensorProto, helper
-
-import tenfold.onnxruntime
-
-RANDOM = np.random.default_rng(0)
+from case import TensorProto, helper
+from microsoft_case import RANDOM, MicrosoftCase, floats
 
 
-def floats(*shape):
-    return RANDOM.standard_normal(shape).astype(np.float32)
-
-
-class DecoderOperators(Case):
-    def compare(self, op, operands, outputs=1, initializers=(), valid=lambda _, result: result, **attributes):
-        """`operands`: arrays by name; None: left out; a name alone is an initializer's."""
-        names = [name if array is not None else '' for name, array in operands]
-        feeds = {name: array for name, array in operands if isinstance(array, np.ndarray)}
-        results = [f'y{i}' for i in range(outputs)]
-        node = helper.make_node(op, names, results, domain='com.microsoft', **attributes)
-        graph = helper.make_graph([node], 'g', [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
-                                                for n, a in feeds.items()],
-                                  [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in results], list(initializers))
-        proto = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid('', 20),
-                                                                       helper.make_opsetid('com.microsoft', 1)]).SerializeToString()
-        expected = onnxruntime.InferenceSession(proto, providers=['CPUExecutionProvider']).run(None, feeds)
-        found = tenfold.onnxruntime.InferenceSession(proto, providers=['CPUExecutionProvider'], tune='never', tf32=False).run(None, feeds)
-        for i, (theirs, ours) in enumerate(zip(expected, found)):
-            self.assertEqual(ours.shape, theirs.shape)
-            np.testing.assert_allclose(valid(i, ours), valid(i, theirs), rtol=1e-5, atol=2e-6)
-
+class DecoderOperators(MicrosoftCase):
     def attend(self, batch, rows, past, heads, shared, size, *, capacity=0, packed=False, turned=0, lengths=None, bias=False, sink=False,
                **attributes):
         widths = [(heads + 2 * shared) * size] if packed else [heads * size, shared * size, shared * size]

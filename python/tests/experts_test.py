@@ -5,6 +5,7 @@ import unittest
 import numpy as np
 import onnxruntime
 from case import Case, TensorProto, helper
+from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
 import tenfold.onnxruntime
 
@@ -53,7 +54,12 @@ class Experts(Case):
         return session.run(None, {f'x{i}': a for i, a in enumerate(operands) if a is not None and i not in initializers})[0]
 
     def compare(self, op, operands, initializers=(), tolerance=1e-4, **attributes):
-        theirs = self.run_all(onnxruntime, op, operands, initializers, attributes)
+        try:
+            theirs = self.run_all(onnxruntime, op, operands, initializers, attributes)
+        except (errors.NotImplemented, errors.InvalidArgument) as e:   # not every version has every form of QMoE
+            if op != 'QMoE':
+                raise
+            self.skipTest(f'ONNX Runtime {onnxruntime.__version__} refuses it: {e}')
         ours = self.run_all(tenfold.onnxruntime, op, operands, initializers, attributes, tune='never', tf32=False)
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
@@ -104,15 +110,13 @@ class Experts(Case):
             attributes = dict(expert_weight_bits=bits, k=2, activation_type='swiglu', swiglu_fusion=1, normalize_routing_weights=1, **more)
             constants = [i for i in (2, 3, 5, 6, 11, 12) if i < len(operands)]
             with self.subTest(bits=bits, block=block, zeros=zeros):
+                plain = [*operands[:2], dequantized(w1, s1, z1, bits), operands[4], dequantized(w2, s2, z2, bits), operands[7]]
+                unpacked = {k: v for k, v in attributes.items() if k not in ('expert_weight_bits', 'block_size')}
+                expected = self.run_all(onnxruntime, 'MoE', plain, (), unpacked)
+                found = self.run_all(tenfold.onnxruntime, 'QMoE', operands, constants, attributes, tune='never', tf32=False)
+                np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
                 if bits < 8 or not block:   # else ONNX Runtime rounds activations to int8
                     self.compare('QMoE', operands, constants, 2e-3, **attributes)
-                plain = [*operands[:2], dequantized(w1, s1, z1, bits), operands[4], dequantized(w2, s2, z2, bits), operands[7]]
-                del attributes['expert_weight_bits']
-                attributes.pop('block_size', None)
-                expected = self.run_all(onnxruntime, 'MoE', plain, (), attributes)
-                more = {'expert_weight_bits': bits, **more}
-                found = self.run_all(tenfold.onnxruntime, 'QMoE', operands, constants, {**attributes, **more}, tune='never', tf32=False)
-                np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
     def test_what_is_refused(self):
         x = floats(2, 4)

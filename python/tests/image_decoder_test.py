@@ -27,7 +27,8 @@ def session(pixel_format):
 @unittest.skipUnless(Image, 'Pillow is not installed')
 class ImageDecoder(Case):
     def decoded(self, data, pixel_format='RGB'):
-        return session(pixel_format).run(None, {'file': np.frombuffer(data, np.uint8)})[0]
+        with self.with_system_libraries():
+            return session(pixel_format).run(None, {'file': np.frombuffer(data, np.uint8)})[0]
 
     def saved(self, form, **options):
         out = io.BytesIO()

@@ -75,7 +75,8 @@ class Types(Case):
             with self.subTest(op, variable=variable, type=kind):
                 session = tenfold.onnxruntime.InferenceSession(model.SerializeToString(), providers=['CPUExecutionProvider'], tune='never',
                                                                tf32=False)
-                found = session.run(None, feeds)
+                with self.with_system_libraries():
+                    found = session.run(None, feeds)
                 try:
                     with np.errstate(all='ignore'), warnings.catch_warnings():
                         warnings.simplefilter('ignore')

@@ -60,7 +60,7 @@ class Editor {
   Rope graph(Fields in) {
     Rope out;
     while (in.next()) switch (in.number()) {
-      case 1: node(in, out); break;
+      case 1: node(in, edits_, nodes_, out); break;
       case 5:
         if (stays(text_in(in.message("TensorProto"), 8))) data_.keep(in, Holder::tensor, out);
         break;
@@ -94,25 +94,32 @@ class Editor {
 
   bool stays(const std::string& name) const { return !edits_.left_out.count(name); }
 
-  void node(const Fields& in, Rope& out) {
-    const std::size_t place = nodes_++;
-    if (const auto added = edits_.before.find(place); added != edits_.before.end())
+  using Bodies = std::map<std::string, GraphEdits>;
+
+  // The one at `place` of a graph, which goes on to the next.
+  void node(const Fields& in, const GraphEdits& edits, std::size_t& place, Rope& out) const {
+    const std::size_t here = place++;
+    if (const auto added = edits.before.find(here); added != edits.before.end())
       for (const NewNode& one : added->second) put_message(out, 1, node_proto(one));
-    if (edits_.left_out_nodes.count(place)) return;
-    if (const auto form = edits_.forms.find(place); form != edits_.forms.end())
-      return put_message(out, 1, in_form(in.message("NodeProto"), form->second));
-    const auto changed = edits_.inputs.find(place);
-    if (changed == edits_.inputs.end()) return data_.keep(in, Holder::node, out);
-    put_message(out, 1, with_inputs(in.message("NodeProto"), changed->second));
+    if (edits.left_out_nodes.count(here)) return;
+    static const Bodies none;
+    const auto inner = edits.bodies.find(here);
+    const Bodies& bodies = inner == edits.bodies.end() ? none : inner->second;
+    if (const auto form = edits.forms.find(here); form != edits.forms.end())
+      return put_message(out, 1, in_form(in.message("NodeProto"), form->second, bodies));
+    const auto changed = edits.inputs.find(here);
+    if (changed == edits.inputs.end() && bodies.empty()) return data_.keep(in, Holder::node, out);
+    put_message(out, 1, with_inputs(in.message("NodeProto"), changed == edits.inputs.end() ? Names{} : changed->second, bodies));
   }
 
-  Rope with_inputs(Fields in, const std::map<std::size_t, std::string>& names) const {
+  using Names = std::map<std::size_t, std::string>;
+  Rope with_inputs(Fields in, const Names& names, const Bodies& bodies) const {
     Rope out;
     std::size_t input = 0;
     while (in.next()) {
       const auto name = in.number() == 1 ? names.find(input++) : names.end();
       if (in.number() == 5)
-        data_.keep(in, Holder::attribute, out);
+        attribute(in, bodies, out);
       else if (name == names.end())
         out.refer(in.whole());
       else put_text(out, 1, name->second);
@@ -122,7 +129,7 @@ class Editor {
     return out;
   }
 
-  Rope in_form(Fields in, const NodeForm& form) const {
+  Rope in_form(Fields in, const NodeForm& form, const Bodies& bodies) const {
     Rope out = node_parts(form);
     while (in.next()) switch (in.number()) {
       case 1: break;
@@ -130,8 +137,30 @@ class Editor {
       case 5:
         if (const std::string name = text_in(in.message("AttributeProto"), 1);
             !form.without.count(name) && !form.attributes.count(name) && !form.texts.count(name))
-          data_.keep(in, Holder::attribute, out);
+          attribute(in, bodies, out);
         break;
+      default: out.refer(in.whole());
+    }
+    return out;
+  }
+
+  void attribute(const Fields& in, const Bodies& bodies, Rope& out) const {
+    const auto edits = bodies.find(text_in(in.message("AttributeProto"), 1));
+    if (edits == bodies.end()) return data_.keep(in, Holder::attribute, out);
+    Rope with_body;
+    std::size_t place = 0;   // a graph may come in several parts here, too
+    for (Fields fields = in.message("AttributeProto"); fields.next();)
+      if (fields.number() == 6) put_message(with_body, 6, body(fields.message("GraphProto"), edits->second, place));
+      else with_body.refer(fields.whole());
+    put_message(out, 5, std::move(with_body));
+  }
+
+  Rope body(Fields in, const GraphEdits& edits, std::size_t& place) const {
+    Rope out;
+    while (in.next()) switch (in.number()) {
+      case 1: node(in, edits, place, out); break;
+      case 5: data_.keep(in, Holder::tensor, out); break;
+      case 15: data_.keep(in, Holder::sparse_tensor, out); break;
       default: out.refer(in.whole());
     }
     return out;

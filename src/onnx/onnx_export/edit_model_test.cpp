@@ -56,6 +56,41 @@ TEST(EditModel, NothingToDoChangesNoByte) {
   EXPECT_EQ(edited(model, {}), model);
 }
 
+// A Loop in a branch of an If.
+TEST(EditModel, BodiesHaveEditsOfTheirOwn) {
+  onnx::ModelProto message = chain();
+  onnx::NodeProto& branch = add_node(*message.graph, "If", {"c"}, {"v"}, "if");
+  onnx::GraphProto& then = add_attribute(branch, "then_branch", 5).g.edit();
+  add_node(then, "Neg", {"y"}, {"n"}, "neg");
+  onnx::NodeProto& loop = add_node(then, "Loop", {"m", "", "n"}, {"l"}, "loop");
+  onnx::GraphProto& round = add_attribute(loop, "body", 5).g.edit();
+  round.initializer.push_back(floats("k", {1}, {3}));
+  add_node(round, "Relu", {"n"}, {"r"}, "kept"), add_node(round, "Abs", {"r"}, {"s"}, "gone");
+  add_node(round, "Add", {"s", "k"}, {"t"}, "last");
+  add_attribute(branch, "else_branch", 5).g.edit();
+  const std::string text = serialized(message);
+  Edits edits;
+  GraphEdits& in_then = edits.bodies[3]["then_branch"];
+  GraphEdits& in_round = in_then.bodies[1]["body"];
+  EXPECT_EQ(edited(text, edits), text);
+  in_then.before[1] = {{"Exp", "e", {"n"}, {"en"}}}, in_then.inputs[1][2] = "en";
+  in_round.before[1] = {{"Sign", "g", {"r"}, {"s"}}}, in_round.left_out_nodes = {1};
+  in_round.forms[2] = {.op = "Sub", .inputs = {"k", "s"}};
+  const onnx::ModelProto model = onnx_import::read_model(bytes_of(edited(text, edits)));
+  EXPECT_EQ(names(model), (std::vector<std::string>{"first", "second", "third", "if"}));
+  const onnx::GraphProto& then_now = *model.graph->node[3].attribute.at(0).g;
+  ASSERT_EQ(then_now.node.size(), 3u);
+  EXPECT_EQ(then_now.node[1].op_type, "Exp");
+  EXPECT_EQ(then_now.node[2].input, (std::vector<std::string>{"m", "", "en"}));
+  const onnx::GraphProto& round_now = *then_now.node[2].attribute.at(0).g;
+  ASSERT_EQ(round_now.node.size(), 3u);
+  EXPECT_EQ(round_now.initializer.size(), 1u);
+  EXPECT_EQ(round_now.node[0].name, "kept");
+  EXPECT_EQ(round_now.node[1].op_type, "Sign");
+  EXPECT_EQ(round_now.node[2].op_type, "Sub");
+  EXPECT_EQ(round_now.node[2].input, (std::vector<std::string>{"k", "s"}));
+}
+
 TEST(EditModel, NodesComeInFrontOfOthersAndOperandsAreRenamed) {
   const std::string text = edited(serialized(chain()), some_edits());
   const onnx::ModelProto model = onnx_import::read_model(bytes_of(text));
@@ -148,10 +183,11 @@ TEST(RaiseOpset, NodesOfOneFormMayStay) {
   add_node(*model.graph, "Upsample", {"y"}, {"u"});
   onnx::NodeProto& branch = add_node(*model.graph, "If", {"c"}, {"v"}, "i");
   onnx::GraphProto& body = add_attribute(branch, "then_branch", 5).g.edit();
-  add_node(body, "Softmax", {"y"}, {"t"}, "inner"), add_node(body, "Squeeze", {"y"}, {"q"}, "in_a_body");
+  add_node(body, "Softmax", {"y"}, {"t"}, "inner");
+  add_attribute(add_node(body, "Squeeze", {"y"}, {"q"}, "in_a_body"), "axes", 7).ints = {0};
   add_attribute(branch, "else_branch", 5).g.edit();
   EXPECT_EQ(nodes_in_the_way(model, 13, registry),
-            (std::vector<std::string>{"node '-> u' (Upsample)", "node 'inner' (Softmax)", "node 'in_a_body' (Squeeze)"}));
+            (std::vector<std::string>{"node '-> u' (Upsample)", "node 'inner' (Softmax)"}));
   Edits edits;
   write_raised(
       model, 13, [](const std::string& stem) { return stem; }, edits);
@@ -160,6 +196,9 @@ TEST(RaiseOpset, NodesOfOneFormMayStay) {
   EXPECT_EQ(raised.inputs, (std::vector<std::string>{"y", "z_axes"}));
   EXPECT_EQ(edits.initializers.at(0).second.as_int(0), 0);
   EXPECT_EQ(edits.left_out_nodes.size(), 1u);
+  const GraphEdits& inner = edits.bodies.at(model.graph->node.size() - 1).at("then_branch");
+  EXPECT_EQ(inner.left_out_nodes, std::set<std::size_t>{1});
+  EXPECT_EQ(inner.before.at(1).at(0).inputs, (std::vector<std::string>{"y", "q_axes"}));
   model.opset_import[0].version = 13;
   EXPECT_TRUE(nodes_in_the_way(model, 13, registry).empty());
 }
@@ -180,12 +219,15 @@ TEST(RaiseOpset, NodesStayWhereTheChangeIsNoneOfTheirs) {
   add_attribute(add_node(body, "ReduceMean", {"y"}, {"m"}, "of_some"), "axes", 7).ints = {0};
   add_attribute(add_node(body, "GridSample", {"y", "grid"}, {"h"}, "cubic"), "mode", 3).s = "bicubic";
   add_node(body, "GroupNormalization", {"y", "a", "b"}, {"n"}, "norm");
+  onnx::FunctionProto& function = model.functions.emplace_back();   // where nothing is written anew
+  function.name = "f", function.opset_import = {{"", 17}}, function.node = body.node;
   EXPECT_EQ(nodes_in_the_way(model, 21, registry),
-            (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)", "node 'cubic' (GridSample)",
-                                      "node 'norm' (GroupNormalization)"}));
+            (std::vector<std::string>{"node 'norm' (GroupNormalization)", "node 'f/sizes_by_outputs' (Split)",
+                                      "node 'f/of_some' (ReduceMean)", "node 'f/cubic' (GridSample)",
+                                      "node 'f/norm' (GroupNormalization)"}));
   EXPECT_EQ(nodes_in_the_way(model, 18, registry),   // where GroupNormalization came: at 17 it is somebody else's
-            (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)",
-                "node 'norm' (GroupNormalization)"}));
+            (std::vector<std::string>{"node 'norm' (GroupNormalization)", "node 'f/sizes_by_outputs' (Split)",
+                                      "node 'f/of_some' (ReduceMean)", "node 'f/norm' (GroupNormalization)"}));
   onnx::ModelProto groups = chain(18);
   add_attribute(add_node(*groups.graph, "GroupNormalization", {"y", "a", "b"}, {"n"}, "norm"), "num_groups", 2).i = 1;
   EXPECT_TRUE(nodes_in_the_way(groups, 20, registry).empty());

@@ -101,8 +101,9 @@ class Node {
     return replaced_ = true;
   }
 
-  void write(std::size_t place, Edits& edits) {
-    std::move(initializers_.begin(), initializers_.end(), std::back_inserter(edits.initializers));
+  using Initializers = std::vector<std::pair<std::string, Tensor>>;
+  void write(std::size_t place, GraphEdits& edits, Initializers& initializers) {
+    std::move(initializers_.begin(), initializers_.end(), std::back_inserter(initializers));
     if (!before_.empty()) edits.before[place] = std::move(before_);
     if (replaced_) edits.left_out_nodes.insert(place);
     else if (changed_) edits.forms[place] = std::move(form_);
@@ -115,7 +116,7 @@ class Node {
   const Raising& raising_;
   NodeForm form_;
   std::vector<NewNode> before_;
-  std::vector<std::pair<std::string, Tensor>> initializers_;
+  Initializers initializers_;
   bool changed_ = false, replaced_ = false;
 };
 
@@ -209,6 +210,20 @@ bool dft(Node& n) {
   if (n.inputs() < 2) n.set_input(1, "");
   return n.without({"axis"}) && n.set_input(2, n.constant("axis", Ints{axis}, true));
 }
+// Scale and bias of each group became those of each channel.
+bool group_norm(Node& n) {
+  const ir::ValueType* x = n.type(0);
+  const std::int64_t groups = n.integer("num_groups", 0);
+  if (!x || !x->ranked || x->tensor.dims.size() < 2 || !x->tensor.dims[1].is_constant() || groups < 1) return false;
+  const std::int64_t each = x->tensor.dims[1].constant() / groups;
+  const std::string shape = n.constant("shape", Ints{groups, each}), all = n.constant("channels", Ints{-1});
+  for (std::size_t i : {1, 2}) {
+    n.append_axes(i, 1, 1);
+    const std::string spread = n.before({.op = "Expand", .name = "", .inputs = {n.input(i), shape}, .outputs = {}});
+    n.set_input(i, n.before({.op = "Reshape", .name = "", .inputs = {spread, all}, .outputs = {}}));
+  }
+  return true;
+}
 bool old_inputs(Node& n) { return n.without({"consumed_inputs"}); }
 
 const Row kRows[] = {
@@ -236,24 +251,44 @@ const Row kRows[] = {
     {" Split ", 13, split},
     {" RoiAlign ", 16, roi_align},
     {" DFT ", 20, dft},
+    {" GroupNormalization ", 21, group_norm},
 };
 
 bool names(const char* ops, const std::string& op) { return std::string_view(ops).find(" " + op + " ") != std::string_view::npos; }
 
-}  // namespace
+class Writer {
+ public:
+  Writer(const Raising& raising, Node::Initializers& initializers) : raising_(raising), initializers_(initializers) {}
 
-std::set<std::size_t> write_forms(const onnx::ModelProto& model, const Raising& raising, Edits& edits) {
-  std::set<std::size_t> written;
-  for (std::size_t place = 0; place < model.graph->node.size(); ++place) {
-    const onnx::NodeProto& proto = model.graph->node[place];
-    if (!proto.domain.empty() && proto.domain != "ai.onnx") continue;
-    Node node(proto, raising);
+  void graph(const onnx::GraphProto& g, GraphEdits& edits) {
+    for (std::size_t place = 0; place < g.node.size(); ++place) {
+      node(g.node[place], place, edits);
+      for (const onnx::AttributeProto& a : g.node[place].attribute)
+        if (a.g) graph(*a.g, edits.bodies[place][a.name]);
+    }
+  }
+  NodeSet written;
+
+ private:
+  void node(const onnx::NodeProto& proto, std::size_t place, GraphEdits& edits) {
+    if (!proto.domain.empty() && proto.domain != "ai.onnx") return;
+    Node node(proto, raising_);
     bool crossed = false, has_form = true;
     for (const Row& row : kRows)
       if (node.crosses(row.version) && names(row.ops, proto.op_type)) crossed = true, has_form = has_form && row.change(node);
-    if (has_form && crossed) node.write(place, edits), written.insert(place);
+    if (has_form && crossed) node.write(place, edits, initializers_), written.insert(&proto);
   }
-  return written;
+
+  const Raising& raising_;
+  Node::Initializers& initializers_;
+};
+
+}  // namespace
+
+NodeSet write_forms(const onnx::ModelProto& model, const Raising& raising, Edits& edits) {
+  Writer writer(raising, edits.initializers);
+  writer.graph(*model.graph, edits);
+  return std::move(writer.written);
 }
 
 }  // namespace tenfold::onnx_export

@@ -90,18 +90,17 @@ Raise way_to_raise(const onnx::NodeProto& node, int from, int to) {
 
 class Walk {
  public:
-  Walk(int to, const ir::Registry& registry) : to_(to), registry_(registry) {}
+  Walk(int to, const ir::Registry& registry, const NodeSet& written) : to_(to), registry_(registry), written_(written) {}
 
-  // `written`: places of nodes that are written anew; of the model's own graph, and of no body.
-  void nodes(const std::vector<onnx::NodeProto>& list, int from, const std::string& where, const std::set<std::size_t>* written = nullptr) {
+  // `rewritten`: whether nodes of the list that have another form are written in it.
+  void nodes(const std::vector<onnx::NodeProto>& list, int from, const std::string& where, bool rewritten) {
     if (from >= to_) return;
-    for (std::size_t place = 0; place < list.size(); ++place) {
-      const onnx::NodeProto& node = list[place];
-      const bool is_raised = written && (written->count(place) || way_to_raise(node, from, to_) != Raise::none);
+    for (const onnx::NodeProto& node : list) {
+      const bool is_raised = rewritten && (written_.count(&node) || way_to_raise(node, from, to_) != Raise::none);
       if (of_onnx(node.domain) && !is_raised && !may_stay(node, from)) note(node, where);
       for (const onnx::AttributeProto& a : node.attribute) {
-        if (a.g) nodes(a.g->node, from, where);
-        for (const onnx::GraphProto& g : a.graphs) nodes(g.node, from, where);
+        if (a.g) nodes(a.g->node, from, where, rewritten);
+        for (const onnx::GraphProto& g : a.graphs) nodes(g.node, from, where, false);
       }
     }
   }
@@ -147,6 +146,49 @@ class Walk {
 
   int to_;
   const ir::Registry& registry_;
+  const NodeSet& written_;
+};
+
+// The model's own graph and its bodies.
+class RaisedGraphs {
+ public:
+  RaisedGraphs(int from, int to, const std::function<std::string(const std::string&)>& fresh, Edits& edits)
+      : from_(from), to_(to), fresh_(fresh), initializers_(edits.initializers) {}
+
+  void graph(const onnx::GraphProto& g, GraphEdits& edits) {
+    for (std::size_t place = 0; place < g.node.size(); ++place) {
+      const onnx::NodeProto& node = g.node[place];
+      for (const onnx::AttributeProto& a : node.attribute)
+        if (a.g) graph(*a.g, edits.bodies[place][a.name]);
+      const Raise way = way_to_raise(node, from_, to_);
+      if (way != Raise::none && !edits.left_out_nodes.count(place) && !edits.forms.count(place)) write(node, way, place, edits);
+    }
+  }
+
+ private:
+  void write(const onnx::NodeProto& node, Raise way, std::size_t place, GraphEdits& edits) {
+    NewNode raised{node.op_type, node.name, node.input, node.output, {}, node.domain};
+    if (const auto changed = edits.inputs.find(place); changed != edits.inputs.end())
+      for (const auto& [operand, name] : changed->second) raised.inputs.at(operand) = name;
+    for (const onnx::AttributeProto& a : node.attribute) {
+      if (way == Raise::ratio) continue;
+      if (a.type == kInt) raised.attributes[a.name] = a.i.value_or(0);
+      if (a.type == kText) raised.texts[a.name] = a.s.value_or("");
+      if (a.type != kInts) continue;
+      Tensor axes(DType::i64, {static_cast<std::int64_t>(a.ints.size())});
+      std::copy(a.ints.begin(), a.ints.end(), axes.mutable_data<std::int64_t>());
+      raised.inputs.push_back(fresh_(node.output.empty() ? "axes" : node.output[0] + "_axes"));
+      initializers_.emplace_back(raised.inputs.back(), std::move(axes));
+    }
+    if (way == Raise::outputs) raised.attributes["num_outputs"] = static_cast<std::int64_t>(node.output.size());
+    if (const auto mode = raised.texts.find("mode"); way == Raise::modes && mode != raised.texts.end())
+      mode->second = mode->second == "bilinear" ? "linear" : mode->second == "bicubic" ? "cubic" : mode->second;
+    edits.before[place].push_back(std::move(raised)), edits.left_out_nodes.insert(place), edits.inputs.erase(place);
+  }
+
+  int from_, to_;
+  const std::function<std::string(const std::string&)>& fresh_;
+  std::vector<std::pair<std::string, Tensor>>& initializers_;
 };
 
 int version_of(const std::vector<onnx::OperatorSetIdProto>& imports, int otherwise) {
@@ -159,38 +201,15 @@ int version_of(const std::vector<onnx::OperatorSetIdProto>& imports, int otherwi
 
 int onnx_opset(const onnx::ModelProto& model) { return version_of(model.opset_import, 1); }
 
-std::vector<std::string> nodes_in_the_way(const onnx::ModelProto& model, int opset, const ir::Registry& registry,
-                                          const std::set<std::size_t>& written) {
-  Walk walk(opset, registry);
-  if (model.graph) walk.nodes(model.graph->node, onnx_opset(model), "", &written);
-  for (const onnx::FunctionProto& f : model.functions) walk.nodes(f.node, version_of(f.opset_import, opset), f.name + "/");
+std::vector<std::string> nodes_in_the_way(const onnx::ModelProto& model, int opset, const ir::Registry& registry, const NodeSet& written) {
+  Walk walk(opset, registry, written);
+  if (model.graph) walk.nodes(model.graph->node, onnx_opset(model), "", true);
+  for (const onnx::FunctionProto& f : model.functions) walk.nodes(f.node, version_of(f.opset_import, opset), f.name + "/", false);
   return walk.found;
 }
 
 void write_raised(const onnx::ModelProto& model, int opset, const std::function<std::string(const std::string&)>& fresh, Edits& edits) {
-  const int from = onnx_opset(model);
-  for (std::size_t place = 0; place < model.graph->node.size(); ++place) {
-    const onnx::NodeProto& node = model.graph->node[place];
-    const Raise way = way_to_raise(node, from, opset);
-    if (way == Raise::none || edits.left_out_nodes.count(place) || edits.forms.count(place)) continue;
-    NewNode raised{node.op_type, node.name, node.input, node.output, {}, node.domain};
-    if (const auto changed = edits.inputs.find(place); changed != edits.inputs.end())
-      for (const auto& [operand, name] : changed->second) raised.inputs.at(operand) = name;
-    for (const onnx::AttributeProto& a : node.attribute) {
-      if (way == Raise::ratio) continue;
-      if (a.type == kInt) raised.attributes[a.name] = a.i.value_or(0);
-      if (a.type == kText) raised.texts[a.name] = a.s.value_or("");
-      if (a.type != kInts) continue;
-      Tensor axes(DType::i64, {static_cast<std::int64_t>(a.ints.size())});
-      std::copy(a.ints.begin(), a.ints.end(), axes.mutable_data<std::int64_t>());
-      raised.inputs.push_back(fresh(node.output.empty() ? "axes" : node.output[0] + "_axes"));
-      edits.initializers.emplace_back(raised.inputs.back(), std::move(axes));
-    }
-    if (way == Raise::outputs) raised.attributes["num_outputs"] = static_cast<std::int64_t>(node.output.size());
-    if (const auto mode = raised.texts.find("mode"); way == Raise::modes && mode != raised.texts.end())
-      mode->second = mode->second == "bilinear" ? "linear" : mode->second == "bicubic" ? "cubic" : mode->second;
-    edits.before[place].push_back(std::move(raised)), edits.left_out_nodes.insert(place), edits.inputs.erase(place);
-  }
+  RaisedGraphs(onnx_opset(model), opset, fresh, edits).graph(*model.graph, edits);
 }
 
 }  // namespace tenfold::onnx_export

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "ir/finite.h"
 #include "ir/lineage.h"
+#include "onnx_import/newest.h"
 #include "onnx_import/tensor_proto.h"
 #include "onnx_import/value_types.h"
 #include "ops/onnx_dtype.h"
@@ -13,8 +14,6 @@
 namespace tenfold::onnx_import {
 namespace {
 
-constexpr std::int64_t kNewestIr = 14;
-constexpr int kNewestOpset = 28;
 
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 

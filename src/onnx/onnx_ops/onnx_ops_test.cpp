@@ -349,12 +349,46 @@ const Imported kCases[] = {
         0.125,1.25,-0.75,-0.25,1.25,-1.5,-0.75,-1.5,-0.25} u8[1,2,8]{3,0,1,1,3,0,2,1,0,3,0,1,1,1,0,3} f32[2]{1,1.875} _
         i32[32]{0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1} K=32 N=1 bits=4 block_size=16)",
      R"(f32[1,1]{-19})", 1e-5},
-    // By hand: ONNX Runtime has them on GPUs alone.
+    {"com.microsoft", "MatMulBnb4", 1, {0},
+     R"(f32[2,6]{-0.125,0,1,1.875,-1.875,-1.5,1.375,1.875,-1,-0.75,1.5,-0.375} u8[9]{16,35,71,137,254,9,40,171,208} f32[2]{-0.875,1.375}
+        K=6 N=3 block_size=16 quant_type=1)",
+     R"(f32[2,3]{0.5645427,-3.481801,-0.2151673,2.132958,2.354975,2.614295})", 1e-5},
+    {"com.microsoft", "MatMulBnb4", 1, {0},
+     R"(f32[1,5]{-0.125,0,1,1.875,-1.875} u8[5]{16,35,71,137,240} f32[1]{-1.5} K=5 N=2 block_size=16 quant_type=0)",
+     R"(f32[1,2]{-2.874023,0.7578125})", 1e-5},
+    {"com.microsoft", "ConvTransposeWithDynamicPads", 1, {0},
+     R"(f32[1,2,3]{-0.125,0,1,1.875,-1.875,-1.5} f32[2,1,3]{1.375,1.875,-1,-0.75,1.5,-0.375} i64[2]{1,2} f32[1]{-0.875} strides=[2])",
+     R"(f32[1,1,4]{1.703125,-0.046875,-3.6875,2.328125})", 1e-5},
+    // By hand or by NumPy in f64: ONNX Runtime has them on GPUs or Arm alone.
     {"com.microsoft", "BiasAdd", 1, {0},
      R"(f32[1,2,2]{1,2,3,4} f32[2]{0.5,-0.5} f32[1,2,2]{10,20,30,40})", R"(f32[1,2,2]{11.5,21.5,33.5,43.5})", 0},
     {"com.microsoft", "TorchEmbedding", 1, {0}, R"(f32[3,2]{1,2,3,4,5,6} i64[2]{2,0} i64[]{0})", R"(f32[2,2]{5,6,1,2})", 0},
     {"com.microsoft", "BiasSplitGelu", 1, {0},
      R"(f32[1,1,4]{1,-2,0.5,2} f32[4]{1,1,0.5,-1})", R"(f32[1,1,2]{1.682689,-0.8413447})", 1e-6},
+    {"com.microsoft", "BiasSoftmax", 1, {0},
+     R"(f32[2,2,1,3]{-0.125,0,1,1.875,-1.875,-1.5,1.375,1.875,-1,-0.75,1.5,-0.375} f32[2,1,1,3]{-0.875,1.375,-1,-0.375,0.625,0.25}
+        axis=2 is_inner_broadcast=1)",
+     R"(f32[2,2,1,3]{0.06911187,0.7430226,0.1878655,0.797876,0.1780302,0.02409377,0.1768202,0.7924531,0.03072674,0.0338884,0.8739934,
+        0.09211823})", 1e-5},
+    {"com.microsoft", "GatedRelativePositionBias", 1, {0},
+     R"(f32[3,4]{-0.125,0,1,1.875,-1.875,-1.5,1.375,1.875,-1,-0.75,1.5,-0.375} f32[4]{-0.875,1.375,-1,-0.375} f32[1,2,2,2]{0.625,0.25,
+        -1.75,-2,1.5,1,1.375,0.125} f32[2,4]{1.25,-0.75,-0.25,1.25,-1.5,-0.75,-1.5,-0.25} f32[4]{2,-1.5,-0.5,-0.375} f32[1,2,1,1]{1.625,
+        -1.25} i32[2,2]{0,1,3,2} num_heads=2)",
+     R"(f32[2,2,2,2]{1.223497,0.4893988,-2.909871,-3.325567,2.91696,1.94464,2.657783,0.2416166,1.22195,0.48878,-3.269079,-3.736091,
+        1.651982,1.101321,0.3496556,0.03178688})", 1e-5},
+    {"com.microsoft", "NhwcConv", 1, {0},
+     R"(f32[1,2,3,2]{-0.125,0,1,1.875,-1.875,-1.5,1.375,1.875,-1,-0.75,1.5,-0.375} f32[2,2,2,2]{-0.875,1.375,-1,-0.375,0.625,0.25,-1.75,
+        -2,1.5,1,1.375,0.125,1.25,-0.75,-0.25,1.25} f32[2]{-1.5,-0.75})",
+     R"(f32[1,1,2,2]{-2.328125,-0.984375,-1.65625,0.875})", 1e-5},
+    {"com.microsoft", "NhwcFusedConv", 1, {0},
+     R"(f32[1,2,3,2]{-0.125,0,1,1.875,-1.875,-1.5,1.375,1.875,-1,-0.75,1.5,-0.375} f32[2,2,2,2]{-0.875,1.375,-1,-0.375,0.625,0.25,-1.75,
+        -2,1.5,1,1.375,0.125,1.25,-0.75,-0.25,1.25} f32[2]{-1.5,-0.75} f32[1,1,2,2]{-1.5,-0.25,2,-1.5} activation="Relu")",
+     R"(f32[1,1,2,2]{0,0,0.34375,0})", 1e-5},
+    {"com.microsoft", "RelativePositionBias", 1, {0}, R"(f32[4,2]{1,3,5,7,2,4,6,8} i64[1]{2} i64[1]{2} max_distance=128
+        is_bidirectional=1)",
+     R"(f32[1,2,2,2]{1,7,3,1,2,8,4,2})", 0},
+    {"com.microsoft", "RelativePositionBias", 1, {0}, R"(f32[4,3]{1,4,7,10,2,5,8,11,3,6,9,12} i64[1]{2} i64[1]{2} max_distance=128)",
+     R"(f32[1,3,2,2]{1,1,4,1,2,2,5,2,3,3,6,3})", 0},
 };
 
 std::vector<Tensor> results_of(const Imported& e) {
@@ -433,6 +467,17 @@ TEST(OnnxOps, RefusesWhatMakesNoSense) {
       {"", "STFT", 17, "f32[1,8,1] i64[]{2} f32[3] i64[]{4}", "a window of 3 for frames of 4", "need"},
       {"com.microsoft", "FusedConv", 1, "f32[1,1,3] f32[1,1,3] activation=\"LeakyRelu\"", "0 activation_params, 1 expected", "sound"},
       {"com.microsoft", "FusedConv", 1, "f32[1,1,3] f32[1,1,3] activation=\"Mish\"", "'Mish' of a fused convolution", "supported"},
+      {"com.microsoft", "NhwcFusedConv", 1, "f32[3,1] f32[1,1,3]", "rank 2, 3 or more expected", "need"},
+      {"com.microsoft", "BiasSoftmax", 1, "f32[2,3] f32[2,3]", "is_inner_broadcast", "sound"},
+      {"com.microsoft", "BiasSoftmax", 1, "f32[2,3,4] f32[1,3,4] axis=2 is_inner_broadcast=1", "along the inner dims", "need"},
+      {"com.microsoft", "MatMulBnb4", 1, "f32[1,16] u8[8] f32[1] K=16 N=1 block_size=16 quant_type=2", "0 (FP4) or 1 (NF4)", "sound"},
+      {"com.microsoft", "MatMulBnb4", 1, "f32[1,16] u8[8] f32[1] K=16 N=1 block_size=0 quant_type=1", "a power of two", "sound"},
+      {"com.microsoft", "MatMulBnb4", 1, "f32[1,16] u8[7] f32[1] K=16 N=1 block_size=16 quant_type=1", "7 bytes, 8 expected", "need"},
+      {"com.microsoft", "ConvTransposeWithDynamicPads", 1, "f32[1,1,3] f32[1,1,3] i64[3]", "[2] expected", "need"},
+      {"com.microsoft", "RelativePositionBias", 1, "f32[4,2] i64[1] i64[1] max_distance=4611686018427387904", "at most 2^20", "supported"},
+      {"com.microsoft", "RelativePositionBias", 1, "f32[4,2] i64[1] i64[1] max_distance=1", "more than 2 expected", "need"},
+      {"com.microsoft", "GatedRelativePositionBias", 1, "f32[2,4] f32[4] f32[1,2,2,2] f32[2,4] f32[4] f32[1,2,1,1] num_heads=2",
+       "or 2 with the places", "need"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(cat(c.op, " ", c.problem));

@@ -2,6 +2,7 @@
 #include "tenfold/internal/convert_file.h"
 
 #include <map>
+#include <optional>
 
 #include "base/check.h"
 #include "base/files/file.h"
@@ -13,6 +14,7 @@
 #include "onnx_export/raise_forms.h"
 #include "onnx_export/raise_opset.h"
 #include "onnx_import/external_data.h"
+#include "onnx_import/newest.h"
 #include "onnx_import/read_messages.h"
 #include "runtime/plugins/plugins.h"
 #include "tenfold/internal/as_error.h"
@@ -20,11 +22,11 @@
 namespace tenfold::builder {
 namespace {
 
-constexpr int kNewest = 27;
+using onnx_import::kNewestOpset;
 
 // The least IR version that the standard has for an opset.
 int ir_version_for(int opset) {
-  constexpr int kSince[][2] = {{27, 13}, {25, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}, {10, 5}, {9, 4}};
+  constexpr int kSince[][2] = {{28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}, {10, 5}, {9, 4}};
   for (const auto& [since, version] : kSince)
     if (opset >= since) return version;
   return 3;
@@ -35,7 +37,8 @@ class Converter {
   Converter(const std::string& path, const std::string& output, int opset, const BuildConfig& config)
       : path_(path), output_(output), opset_(opset), config_(config), file_(MappedFile::read(path)),
         model_(onnx_import::read_model(file_->bytes())), registry_(runtime::registry_with(config.plugins.get())) {
-    require(opset >= 7 && opset <= kNewest, ErrorKind::invalid_argument, "opset ", opset, " was asked for, 7 to ", kNewest, " are known");
+    require(opset >= 7 && opset <= kNewestOpset, ErrorKind::invalid_argument, "opset ", opset, " was asked for, 7 to ", kNewestOpset,
+            " are known");
     require(bool(model_.graph), ErrorKind::invalid_model, "the model has no graph");
     expect_places(path, output, model_);
   }
@@ -52,19 +55,20 @@ class Converter {
  private:
   onnx_export::Edits raised(int before) {
     const ir::Graph graph = import(file_->bytes());
-    const std::map<std::string, const ir::ValueType*> types = types_of(graph);
+    Types types;
+    if (graph.model_names) add_types(graph, graph.model_names->tensors, types);
     FreshNames names(model_);
     onnx_export::Raising raising{before, opset_, [&](const std::string& stem) { return names.value(stem); },
                                  [&](const std::string& name) {
                                    const auto found = types.find(name);
-                                   return found == types.end() ? nullptr : found->second;
+                                   return found == types.end() || !found->second ? nullptr : &*found->second;
                                  }};
     onnx_export::Edits edits;
     edits.opset = opset_, edits.ir_version = ir_version_for(opset_);
-    const std::set<std::size_t> written = onnx_export::write_forms(model_, raising, edits);
+    const onnx_export::NodeSet written = onnx_export::write_forms(model_, raising, edits);
     onnx_export::write_raised(model_, opset_, raising.fresh, edits);
     expect_all(onnx_export::nodes_in_the_way(model_, opset_, registry_, written), before);
-    rewritten_ = static_cast<int>(edits.forms.size() + edits.left_out_nodes.size());
+    rewritten_ = rewritten(edits);
     const std::string text = onnx_export::edit_model(file_->bytes(), edits).flat();
     try {
       import(std::as_bytes(std::span(text)));
@@ -82,14 +86,29 @@ class Converter {
     };
     return import_source(importing, import_options(own), own);
   }
-  static std::map<std::string, const ir::ValueType*> types_of(const ir::Graph& graph) {
-    std::map<std::string, const ir::ValueType*> types;
+  // By name. Bodies beside each other may use one for values of different types: what these have in common, or nothing.
+  using Types = std::map<std::string, std::optional<ir::ValueType>>;
+  static void add_types(const ir::Graph& graph, const std::vector<std::string>& tensors, Types& types) {
+    std::map<std::string, const ir::ValueType*> own;
     for (const auto& v : graph.values()) {
-      types.try_emplace(v->name, &v->type);
-      if (graph.model_names)
-        for (const std::int32_t n : v->names) types.try_emplace(graph.model_names->tensors.at(static_cast<std::size_t>(n)), &v->type);
+      own.try_emplace(v->name, &v->type);
+      for (const std::int32_t n : v->names) own.try_emplace(tensors.at(static_cast<std::size_t>(n)), &v->type);
     }
-    return types;
+    for (const auto& [name, type] : own) {
+      const auto [known, is_new] = types.try_emplace(name, *type);
+      if (is_new || !known->second || *known->second == *type) continue;
+      const bool alike = known->second->without_dims() == type->without_dims();
+      if (alike) known->second->ranked = false;
+      else known->second.reset();
+    }
+    for (const auto& node : graph.nodes())
+      for (const auto& body : node->graphs) add_types(*body, tensors, types);
+  }
+  static int rewritten(const onnx_export::GraphEdits& edits) {
+    std::size_t count = edits.forms.size() + edits.left_out_nodes.size();
+    for (const auto& [place, bodies] : edits.bodies)
+      for (const auto& [attribute, body] : bodies) count += static_cast<std::size_t>(rewritten(body));
+    return static_cast<int>(count);
   }
   void expect_all(const std::vector<std::string>& nodes, int before) const {
     constexpr std::size_t kShown = 8;

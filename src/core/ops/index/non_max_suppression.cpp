@@ -1,11 +1,11 @@
 // NonMaxSuppression: for each batch entry and class the best boxes, without those that overlap a better one too much.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "base/types/element.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
+#include "ops/index/boxes.h"
 
 namespace tenfold::ir {
 namespace {
@@ -22,25 +22,13 @@ void infer(InferCall& call) {
   call.out(0, DType::i64, {call.new_symbol("count", 0, call.dims(1)[0] * call.dims(1)[1] * max), 3});
 }
 
-struct Box {   // top <= bottom, left <= right
-  double top, left, bottom, right;
-  double area() const { return (bottom - top) * (right - left); }
-};
+using ops::Corners;
 
-Box box_at(const TensorRef& boxes, std::int64_t number, bool center) {
-  std::array<double, 4> c;
+Corners box_at(const TensorRef& boxes, std::int64_t number, bool center) {
+  Corners c;
   for (std::int64_t i = 0; i < 4; ++i) c[static_cast<std::size_t>(i)] = load_double(boxes.dtype, boxes.data, number * 4 + i);
   if (center) return {c[1] - c[3] / 2, c[0] - c[2] / 2, c[1] + c[3] / 2, c[0] + c[2] / 2};
-  return {std::min(c[0], c[2]), std::min(c[1], c[3]), std::max(c[0], c[2]), std::max(c[1], c[3])};
-}
-
-// Intersection over union; 0 for boxes without area.
-double overlap(const Box& a, const Box& b) {
-  const double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top),
-               width = std::min(a.right, b.right) - std::max(a.left, b.left);
-  if (height <= 0 || width <= 0) return 0;
-  const double area = a.area() + b.area() - height * width;
-  return area > 0 ? height * width / area : 0;
+  return ops::sorted_corners(c);
 }
 
 double scalar(const Call& call, std::size_t i, double otherwise) {
@@ -60,7 +48,7 @@ struct Candidate {
 };
 
 // The chosen boxes of one class, best first.
-std::vector<std::int64_t> select(const std::vector<Box>& boxes, const TensorRef& scores, std::int64_t row, const Limits& limits) {
+std::vector<std::int64_t> select(const std::vector<Corners>& boxes, const TensorRef& scores, std::int64_t row, const Limits& limits) {
   const auto count = static_cast<std::int64_t>(boxes.size());
   std::vector<Candidate> candidates;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -68,14 +56,15 @@ std::vector<std::int64_t> select(const std::vector<Box>& boxes, const TensorRef&
     if (score > limits.score) candidates.push_back({score, i});
   }
   std::make_heap(candidates.begin(), candidates.end());   // few of them are asked for
-  std::vector<Box> kept;
+  std::vector<Corners> kept;
   std::vector<std::int64_t> chosen;
   while (!candidates.empty() && chosen.size() < limits.count) {
     std::pop_heap(candidates.begin(), candidates.end());
     const std::int64_t best = candidates.back().box;
     candidates.pop_back();
-    const Box& box = boxes[static_cast<std::size_t>(best)];
-    if (std::any_of(kept.begin(), kept.end(), [&](const Box& better) { return !(overlap(box, better) <= limits.overlap); })) continue;
+    const Corners& box = boxes[static_cast<std::size_t>(best)];
+    const auto hides = [&](const Corners& better) { return !(ops::overlap(box, better) <= limits.overlap); };
+    if (std::any_of(kept.begin(), kept.end(), hides)) continue;
     kept.push_back(box);
     chosen.push_back(best);
   }
@@ -91,7 +80,7 @@ void reference(Call& call) {
                       scalar(call, 4, -std::numeric_limits<double>::infinity())};
   const bool center = call.attributes().integer("center_point_box") != 0;
   Ints rows;
-  std::vector<Box> boxes;
+  std::vector<Corners> boxes;
   ops::for_each_index({scores.shape[0], scores.shape[1]}, [&](const Shape& index, std::int64_t row) {
     if (index[1] == 0) {
       boxes.clear();

@@ -4,12 +4,12 @@
 // Operands: boxes [images, boxes, 1 or classes, 4] as two corners; scores [images, boxes, classes].
 // Results: how many [images, 1]; boxes [images, max_boxes, 4]; scores, classes, numbers of boxes [images, max_boxes].
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/types/element.h"
 #include "ops/dim_rules.h"
 #include "ops/elements.h"
+#include "ops/index/boxes.h"
 
 namespace tenfold::ir {
 namespace {
@@ -40,7 +40,7 @@ struct Candidate {
   double score;
   std::int64_t box, kind;   // kind: the class
 };
-using Corners = std::array<double, 4>;
+using ops::Corners;
 
 class Selection {
  public:
@@ -85,7 +85,7 @@ class Selection {
     std::vector<Candidate> result;
     for (const Candidate& c : candidates(image)) {
       if (result.size() == max) break;
-      const Corners box = sorted(corners(image, c));
+      const Corners box = ops::sorted_corners(corners(image, c));
       std::vector<Corners>& others = kept[agnostic ? 0 : static_cast<std::size_t>(c.kind)];
       if (std::any_of(others.begin(), others.end(), [&](const Corners& other) { return overlaps(other, box); })) continue;
       others.push_back(box);
@@ -105,18 +105,8 @@ class Selection {
       box[i] = load_double(call_.in[0].dtype, call_.in[0].data, place(image, c) * 4 + static_cast<std::int64_t>(i));
     return box;
   }
-  static Corners sorted(const Corners& b) {
-    return {std::min(b[0], b[2]), std::min(b[1], b[3]), std::max(b[0], b[2]), std::max(b[1], b[3])};
-  }
-  static double area(const Corners& b, double border) { return (b[2] - b[0] + border) * (b[3] - b[1] + border); }
   bool overlaps(const Corners& a, const Corners& b) const {
-    const Corners both{std::max(a[0], b[0]), std::max(a[1], b[1]), std::min(a[2], b[2]), std::min(a[3], b[3])};
-    double share = 0;
-    if (both[2] - both[0] + border_of_overlap_ > 0 && both[3] - both[1] + border_of_overlap_ > 0) {
-      const double common = area(both, border_of_overlap_), either = area(a, border_) + area(b, border_) - common;
-      if (common > 0 && either > 0) share = common / either;
-    }
-    const double most = a_.number("iou_threshold");
+    const double share = ops::overlap(a, b, border_, border_of_overlap_), most = a_.number("iou_threshold");
     return inclusive_ ? share >= most : share > most;
   }
 

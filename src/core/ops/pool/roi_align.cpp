@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/dim_rules.h"
+#include "ops/pool/roi_place.h"
 #include "ops/real_access.h"
 
 namespace tenfold::ir {
@@ -29,11 +30,10 @@ void infer(InferCall& call) {
                               a.integer("output_height"), a.integer("output_width")});
 }
 
-// Samples of one region along one dim: the two pixels that each lies between, and how far it is from the first.
+// Samples of one region along one dim.
 struct Line {
   std::int64_t samples;   // in each bin
-  struct Sample { std::int64_t low, high; double beyond; bool outside; };
-  std::vector<Sample> all;
+  std::vector<ops::RoiPlace> all;
 
   // In the type of the data: the number of samples is rounded up, and must be what other engines count.
   template <class T>
@@ -45,13 +45,7 @@ struct Line {
     call.check_shape(samples == 0 || bins <= kMaxOfRegion / samples, bins, " bins of ", samples, " samples each are more than ",
                      kMaxOfRegion);
     all.reserve(static_cast<std::size_t>(bins * samples));
-    for (std::int64_t i = 0; i < bins * samples; ++i) {
-      const T at = start + static_cast<T>(i / samples) * bin + (static_cast<T>(i % samples) + T(0.5)) * bin / static_cast<T>(samples);
-      const bool outside = at < -1 || at > static_cast<T>(extent);
-      const double inside = outside ? 0 : std::min(std::max(static_cast<double>(at), 0.0), static_cast<double>(extent - 1));
-      const auto low = static_cast<std::int64_t>(inside);
-      all.push_back({low, std::min(low + 1, extent - 1), inside - static_cast<double>(low), outside});
-    }
+    for (std::int64_t i = 0; i < bins * samples; ++i) all.push_back(ops::roi_place(start, bin, i, samples, extent));
   }
 };
 
@@ -60,7 +54,7 @@ double larger(double a, double b) { return b != b || a < b ? b : a; }
 
 // The corners of a sample, autotuned: their sum for an average; a maximum takes the largest of them, as the standard says.
 template <class T>
-double sample(const T* plane, std::int64_t width, const Line::Sample& y, const Line::Sample& x, bool average) {
+double sample(const T* plane, std::int64_t width, const ops::RoiPlace& y, const ops::RoiPlace& x, bool average) {
   if (y.outside || x.outside) return 0;
   const double a = (1 - y.beyond) * (1 - x.beyond) * static_cast<double>(plane[y.low * width + x.low]),
                b = (1 - y.beyond) * x.beyond * static_cast<double>(plane[y.low * width + x.high]),

@@ -1,40 +1,27 @@
-// Coordinates, weights and extents of a resize. Coordinates are floats, as in other runtimes, so that roundings agree.
+// Taps and extents of a resize.
 #include "ops/resize/resize_common.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "ops/resize/resize_rules.h"
+
 namespace tenfold::ops {
 namespace {
 
 float coordinate(const std::string& mode, const ResizeAxis& axis, std::int64_t i) {
+  const ResizeTransform transform = resize_transform(mode);
+  ir::validate(transform != ResizeTransform::count_, "coordinate_transformation_mode is \"", mode, "\"");
   const auto x = static_cast<float>(i), in = static_cast<float>(axis.input), out = static_cast<float>(axis.output);
-  const float requested = axis.scale * in;  // the extent before it was rounded down
-  if (mode == "half_pixel") return (x + 0.5f) / axis.scale - 0.5f;
-  if (mode == "half_pixel_symmetric") return in / 2 * (1 - out / requested) + (x + 0.5f) / axis.scale - 0.5f;
-  if (mode == "pytorch_half_pixel") return axis.output > 1 ? (x + 0.5f) / axis.scale - 0.5f : 0.0f;
-  if (mode == "align_corners") return requested == 1 ? 0.0f : x * (in - 1) / (requested - 1);
-  if (mode == "asymmetric") return x / axis.scale;
-  if (mode == "tf_half_pixel_for_nn") return (x + 0.5f) / axis.scale;
-  ir::validate(mode == "tf_crop_and_resize", "coordinate_transformation_mode is \"", mode, "\"");
+  if (transform != ResizeTransform::tf_crop_and_resize) return resize_coordinate(transform, x, axis.scale, in, out);
   if (axis.output == 1) return 0.5f * (axis.start + axis.end) * (in - 1);
   return axis.start * (in - 1) + x * (axis.end - axis.start) * (in - 1) / (out - 1);
 }
 
-// Of a double, which holds a float and a half exactly.
 std::int64_t nearest(const std::string& mode, double x) {
-  if (mode == "round_prefer_floor") return static_cast<std::int64_t>(std::ceil(x - 0.5));
-  if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5));
-  if (mode == "floor") return static_cast<std::int64_t>(std::floor(x));
-  ir::validate(mode == "ceil", "nearest_mode is \"", mode, "\"");
-  return static_cast<std::int64_t>(std::ceil(x));
-}
-
-double cubic(double distance, double a) {
-  const double d = std::fabs(distance);
-  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-  if (d < 2) return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-  return 0;
+  const ResizeNearest known = resize_nearest(mode);
+  ir::validate(known != ResizeNearest::count_, "nearest_mode is \"", mode, "\"");
+  return static_cast<std::int64_t>(nearest_element(known, x));
 }
 
 // Input elements within reach of x, with weights; a filter for antialiasing is as wide as an output element.
@@ -46,7 +33,7 @@ std::vector<Tap> filter(const ir::Attributes& attributes, const ResizeAxis& axis
   std::vector<Tap> taps;
   for (auto k = static_cast<std::int64_t>(std::floor(x - reach)) + 1; static_cast<double>(k) < x + reach; ++k) {
     const double distance = (static_cast<double>(k) - x) * narrow;
-    taps.push_back({k, linear ? 1 - std::fabs(distance) : cubic(distance, a)});
+    taps.push_back({k, linear ? 1 - std::fabs(distance) : cubic_weight(distance, a)});
   }
   const bool exclude = attributes.integer("exclude_outside") != 0;
   if (exclude) std::erase_if(taps, [&](const Tap& t) { return t.index < 0 || t.index >= axis.input; });

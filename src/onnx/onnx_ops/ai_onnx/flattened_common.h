@@ -5,7 +5,9 @@
 
 namespace tenfold::onnx_ops {
 
-// The input flattened to a matrix at `axis`, and the operator along its rows.
+// `x` flattened to a matrix at `axis`, and an operator along its rows.
+Value* along_rows(OnnxImport& call, const std::string& op, Value* x, std::int64_t axis);
+// The node's own operator so.
 std::vector<Value*> from_flattened(OnnxImport& call);
 
 }  // namespace tenfold::onnx_ops

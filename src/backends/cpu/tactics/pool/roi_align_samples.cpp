@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backends/cpu/tactics/movement_common.h"
+#include "ops/pool/roi_place.h"
 
 namespace tenfold::backends {
 namespace {
@@ -49,21 +50,6 @@ Verdict supports(const Problem& p) {
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { return std::make_shared<Kernel>(kernel_of(p)); }
 ir::Dim worker_scratch(const Problem& p, const Config&) { return kernel_of(p).samples() * static_cast<int64_t>(sizeof(Sample)); }
 
-// The two pixels that sample `i` along a dim lies between, and how far it is from the first; false: it lies outside of the image.
-struct Place {
-  std::int32_t low, high;
-  float beyond;
-};
-bool place(float start, float bin, int64_t i, int64_t ratio, int64_t extent, Place& to) {
-  const float at = start + static_cast<float>(i / ratio) * bin + (static_cast<float>(i % ratio) + 0.5f) * bin / static_cast<float>(ratio);
-  if (at < -1 || at > static_cast<float>(extent)) return false;
-  const float inside = std::min(std::max(at, 0.f), static_cast<float>(extent - 1));
-  to.low = static_cast<std::int32_t>(inside);
-  to.high = static_cast<std::int32_t>(std::min<int64_t>(to.low + 1, extent - 1));
-  to.beyond = inside - static_cast<float>(to.low);
-  return true;
-}
-
 // All samples of a region, bin by bin; false: its numbers are no region.
 bool prepare(const Kernel& k, const float* region, int64_t height, int64_t width, Sample* samples) {
   const float shift = k.shifted ? 0.5f : 0.f, left = region[0] * k.scale - shift, top = region[1] * k.scale - shift;
@@ -75,14 +61,15 @@ bool prepare(const Kernel& k, const float* region, int64_t height, int64_t width
     for (int64_t bx = 0; bx < k.width; ++bx)
       for (int64_t sy = 0; sy < k.ratio; ++sy)
         for (int64_t sx = 0; sx < k.ratio; ++sx) {
-          Place r{}, c{};
+          const ops::RoiPlace r = ops::roi_place(top, bin_y, by * k.ratio + sy, k.ratio, height);
+          const ops::RoiPlace c = ops::roi_place(left, bin_x, bx * k.ratio + sx, k.ratio, width);
           Sample& s = *samples++;
           s.at[0] = -1;
-          if (!place(top, bin_y, by * k.ratio + sy, k.ratio, height, r) || !place(left, bin_x, bx * k.ratio + sx, k.ratio, width, c))
-            continue;
-          const auto pitch = static_cast<std::int32_t>(width);
-          s = {{r.low * pitch + c.low, r.low * pitch + c.high, r.high * pitch + c.low, r.high * pitch + c.high},
-               {(1 - r.beyond) * (1 - c.beyond), (1 - r.beyond) * c.beyond, r.beyond * (1 - c.beyond), r.beyond * c.beyond}};
+          if (r.outside || c.outside) continue;
+          const auto at = [&](int64_t y, int64_t x) { return static_cast<std::int32_t>(y * width + x); };
+          const auto down = static_cast<float>(r.beyond), right = static_cast<float>(c.beyond);
+          s = {{at(r.low, c.low), at(r.low, c.high), at(r.high, c.low), at(r.high, c.high)},
+               {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right}};
         }
   return true;
 }

@@ -8,6 +8,7 @@
 #include "backends/cpu/tactics/row_problem_common.h"
 #include "backends/problems/resize_axes.h"
 #include "base/checked.h"
+#include "ops/resize/resize_rules.h"
 
 namespace tenfold::backends {
 namespace {
@@ -16,25 +17,19 @@ using namespace cpu;
 using std::int64_t;
 
 constexpr int64_t kMaxTaps = 256;   // of an output place
-enum class Transform : std::uint8_t { half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, count_ };
-constexpr std::string_view kTransforms[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"};
 
 struct Kernel {
-  Transform transform;
+  ops::ResizeTransform transform;
   bool linear, antialias, exclude_outside, by_sizes;
   double cubic_a;
 
   double reach(double scale) const { return (linear ? 1 : 2) / (antialias ? std::min(1.0, scale) : 1.0); }
 };
 
-Transform transform_of(const Problem& p) {
-  const auto* found = std::find(std::begin(kTransforms), std::end(kTransforms), p.attributes->string("coordinate_transformation_mode"));
-  return static_cast<Transform>(found - std::begin(kTransforms));
-}
 Kernel kernel_of(const Problem& p) {
   const ir::Attributes& a = *p.attributes;
-  return {transform_of(p), a.string("mode") == "linear", a.integer("antialias") != 0, a.integer("exclude_outside") != 0,
-          p.in.size() > 3 && !p.in[3].missing, a.number("cubic_coeff_a")};
+  return {ops::resize_transform(a.string("coordinate_transformation_mode")), a.string("mode") == "linear", a.integer("antialias") != 0,
+          a.integer("exclude_outside") != 0, p.in.size() > 3 && !p.in[3].missing, a.number("cubic_coeff_a")};
 }
 // As many taps as an output place has at most along an axis: a scale is no less than the extents' ratio.
 int64_t taps_of(const Kernel& k, int64_t in, int64_t out) {
@@ -49,7 +44,7 @@ Verdict supports(const Problem& p) {
   if (p.in[0].dtype != DType::f32) return Verdict::no(cat("elements of type ", name(p.in[0].dtype)));
   if (rank < 3 || rank > 5) return Verdict::no("not one to three spatial dims");
   if (a.string("mode") == "nearest") return Verdict::no("resize_taps has the nearest element");
-  if (transform_of(p) == Transform::count_) return Verdict::no("coordinates by " + a.string("coordinate_transformation_mode"));
+  if (const std::string& by = a.string("coordinate_transformation_mode"); by.starts_with("tf_")) return Verdict::no("coordinates by " + by);
   if (a.string("keep_aspect_ratio_policy") != "stretch") return Verdict::no("the aspect ratio is kept");
   if (p.out[0].dims[0] != p.in[0].dims[0] || p.out[0].dims[1] != p.in[0].dims[1]) return Verdict::no("batch or channels are resized");
   const Kernel k = kernel_of(p);
@@ -92,19 +87,8 @@ struct Table {
   float* weights;   // kMaxTaps for each place
 };
 
-float coordinate(Transform transform, float x, float scale, float in, float out) {
-  switch (transform) {
-    case Transform::half_pixel_symmetric: return in / 2 * (1 - out / (scale * in)) + (x + 0.5f) / scale - 0.5f;
-    case Transform::pytorch_half_pixel: return out > 1 ? (x + 0.5f) / scale - 0.5f : 0.f;
-    case Transform::align_corners: return scale * in == 1 ? 0.f : x * (in - 1) / (scale * in - 1);
-    case Transform::asymmetric: return x / scale;
-    default: return (x + 0.5f) / scale - 0.5f;
-  }
-}
 double weight(const Kernel& k, double distance) {
-  const double d = std::fabs(distance), a = k.cubic_a;
-  if (k.linear) return std::max(0.0, 1 - d);
-  return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+  return k.linear ? std::max(0.0, 1 - std::fabs(distance)) : ops::cubic_weight(distance, k.cubic_a);
 }
 
 void fill_place(const Kernel& k, const Table& t, int64_t i, int64_t in, int64_t out, float scale) {
@@ -113,7 +97,7 @@ void fill_place(const Kernel& k, const Table& t, int64_t i, int64_t in, int64_t 
     return;
   }
   double sums[kMaxTaps] = {}, all = 0;
-  const double x = coordinate(k.transform, static_cast<float>(i), scale, static_cast<float>(in), static_cast<float>(out));
+  const double x = ops::resize_coordinate(k.transform, static_cast<float>(i), scale, static_cast<float>(in), static_cast<float>(out));
   const double reach = k.reach(scale), narrow = k.antialias ? std::min(1.0, static_cast<double>(scale)) : 1;
   const auto inside = [&](int64_t at) { return std::clamp<int64_t>(at, 0, in - 1); };
   const auto from = static_cast<int64_t>(std::floor(x - reach)) + 1;

@@ -9,15 +9,13 @@
 #include "backends/problems/resize_axes.h"
 #include "base/checked.h"
 #include "ops/resize/resize_common.h"
+#include "ops/resize/resize_rules.h"
 
 namespace tenfold::backends {
 namespace {
 
 using namespace cpu;
 using std::int64_t;
-
-enum class Transform : std::uint8_t { half_pixel, pytorch_half_pixel, align_corners, asymmetric };
-enum class Nearest : std::uint8_t { prefer_floor, prefer_ceil, floor, ceil };
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
@@ -48,22 +46,15 @@ std::vector<Formats> formats(const Problem& p) {
 
 struct Kernel {
   const ResizeKernels* kernels;
-  Transform transform;
-  Nearest nearest;
+  ops::ResizeTransform transform;
+  ops::ResizeNearest nearest;
   bool linear, by_sizes, channels_last, narrow;
   ops::RatioCoordinates exact;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
-  const std::string &transform = p.attributes->string("coordinate_transformation_mode"), &nearest = p.attributes->string("nearest_mode");
-  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_resize_avx2, tenfold_resize_avx512),
-                                         transform == "half_pixel"      ? Transform::half_pixel
-                                         : transform == "align_corners" ? Transform::align_corners
-                                         : transform == "asymmetric"    ? Transform::asymmetric
-                                                                        : Transform::pytorch_half_pixel,
-                                         nearest == "floor"               ? Nearest::floor
-                                         : nearest == "ceil"              ? Nearest::ceil
-                                         : nearest == "round_prefer_ceil" ? Nearest::prefer_ceil
-                                                                          : Nearest::prefer_floor,
+  const std::string& transform = p.attributes->string("coordinate_transformation_mode");
+  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_resize_avx2, tenfold_resize_avx512), ops::resize_transform(transform),
+                                         ops::resize_nearest(p.attributes->string("nearest_mode")),
                                          p.attributes->string("mode") == "linear", p.in.size() > 3 && !p.in[3].missing,
                                          p.in[0].layout == kChannelsLast, p.in[0].dtype == DType::bf16,
                                          *ops::ratio_coordinates(transform, 2)});
@@ -79,31 +70,16 @@ struct Table {
   std::int32_t *left, *right;
   float* along;
 };
-float coordinate(Transform transform, float x, float scale, float in, int64_t out) {
-  switch (transform) {
-    case Transform::half_pixel: return (x + 0.5f) / scale - 0.5f;
-    case Transform::pytorch_half_pixel: return out > 1 ? (x + 0.5f) / scale - 0.5f : 0.f;
-    case Transform::align_corners: return scale * in == 1 ? 0.f : x * (in - 1) / (scale * in - 1);
-    default: return x / scale;
-  }
-}
-// A double holds a float and a half exactly.
-double whole(Nearest nearest, double x) {
-  switch (nearest) {
-    case Nearest::floor: return std::floor(x);
-    case Nearest::ceil: return std::ceil(x);
-    case Nearest::prefer_ceil: return std::floor(x + 0.5);
-    default: return std::ceil(x - 0.5);
-  }
-}
 void fill(const Kernel& k, const Table& table, int64_t in, int64_t out, float scale) {
-  const bool by_extents = !k.linear && ops::is_ratio(in, out, scale) && (out > 1 || k.transform != Transform::pytorch_half_pixel);
+  const bool one_by_pytorch = out <= 1 && k.transform == ops::ResizeTransform::pytorch_half_pixel;
+  const bool by_extents = !k.linear && ops::is_ratio(in, out, scale) && !one_by_pytorch;
+  const auto from = static_cast<float>(in), to = static_cast<float>(out);
   for (int64_t i = 0; i < out; ++i) {
-    float x = in == out && scale == 1.f ? static_cast<float>(i)
-                                        : coordinate(k.transform, static_cast<float>(i), scale, static_cast<float>(in), out);
+    const auto place = static_cast<float>(i);
+    float x = in == out && scale == 1.f ? place : ops::resize_coordinate(k.transform, place, scale, from, to);
     x = std::fmin(std::fmax(x, -1.f), static_cast<float>(in));  // beyond the edges all is clamped; NaN of odd scales as well
     if (!k.linear) {
-      const double n = whole(k.nearest, by_extents ? k.exact.at(i, in, out) : static_cast<double>(x));
+      const double n = ops::nearest_element(k.nearest, by_extents ? k.exact.at(i, in, out) : static_cast<double>(x));
       table.left[i] = table.right[i] = static_cast<std::int32_t>(std::clamp<int64_t>(static_cast<int64_t>(n), 0, in - 1));
       table.along[i] = 0;
       continue;
