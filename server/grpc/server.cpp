@@ -10,6 +10,7 @@
 #include "grpc/session.h"
 #include "net/acceptor.h"
 #include "net/listen_socket.h"
+#include "tenfold/internal/processor_slice.h"
 
 namespace tenfold::server::grpc {
 namespace {
@@ -92,7 +93,10 @@ void Server::start() {
   impl.acceptor->start();
   for (const auto& loop : impl.loops) {
     impl.work.push_back(asio::make_work_guard(loop->io));
-    impl.threads.emplace_back([&loop = *loop] { loop.io.run(); });
+    impl.threads.emplace_back([&loop = *loop] {
+      set_processor_slice(0, kShortSlice);
+      loop.io.run();
+    });
   }
 }
 

@@ -9,6 +9,7 @@
 #include "net/acceptor.h"
 #include "net/http_connection.h"
 #include "net/listen_socket.h"
+#include "tenfold/internal/processor_slice.h"
 
 namespace tenfold::server {
 namespace {
@@ -73,7 +74,10 @@ struct HttpServer::Impl {
 HttpServer::HttpServer(int threads) : impl_(std::make_unique<Impl>()) {
   for (int i = 0; i < std::max(threads, 1); ++i) {
     Impl::Loop& loop = *impl_->loops.emplace_back(std::make_unique<Impl::Loop>());
-    impl_->threads.emplace_back([&loop] { loop.io.run(); });
+    impl_->threads.emplace_back([&loop] {
+      set_processor_slice(0, kShortSlice);
+      loop.io.run();
+    });
   }
 }
 

@@ -51,19 +51,23 @@ class CpuStream final : public Stream {
   HostMarks marks_;
 };
 
+// Made once: it takes a millisecond, and a server that loads models makes a backend for each.
+const std::vector<Tactic>& all_tactics() {
+  static const std::vector<Tactic>& all = *new std::vector<Tactic>(cpu_tactics());   // engines may outlive statics
+  return all;
+}
+
 class CpuBackend final : public Backend, DeviceMemory, KernelTiming {
  public:
   CpuBackend(std::uint32_t features, std::shared_ptr<Pools> pools, std::shared_ptr<DeviceAllocator> allocator)
       : info_(cpu::this_cpu()),
-        tactics_(cpu_tactics()),
         pools_(pools ? std::move(pools) : std::make_shared<Pools>(default_threads())),
         allocator_(std::move(allocator)) {
     if (features) info_.features &= features;
-    std::sort(tactics_.begin(), tactics_.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
   }
   std::string_view name() const override { return "cpu"; }
   const DeviceInfo& info() const override { return info_; }
-  const std::vector<Tactic>& tactics() const override { return tactics_; }
+  const std::vector<Tactic>& tactics() const override { return all_tactics(); }
   std::vector<std::string> libraries() const override {
     const cpu::onednn::LibraryInfo& onednn = cpu::onednn::library_info();
     return {onednn.absence.empty() ? onednn.text : "no oneDNN: " + onednn.absence};
@@ -135,7 +139,6 @@ class CpuBackend final : public Backend, DeviceMemory, KernelTiming {
   }
 
   DeviceInfo info_;
-  std::vector<Tactic> tactics_;
   std::shared_ptr<Pools> pools_;
   std::shared_ptr<DeviceAllocator> allocator_;
 };

@@ -22,15 +22,18 @@ namespace {
 
 using namespace cuda;
 
+const std::vector<Tactic>& all_tactics() {
+  static const std::vector<Tactic>& all = *new std::vector<Tactic>(cuda_tactics());   // engines may outlive statics
+  return all;
+}
+
 class CudaBackend final : public Backend, DeviceMemory, KernelTiming, CodeStore {
  public:
   CudaBackend(Gpus& gpus, int ordinal, std::shared_ptr<DeviceAllocator> allocator)
-      : device_(gpus.open(ordinal)), tactics_(cuda_tactics()), allocator_(std::move(allocator)) {
-    std::sort(tactics_.begin(), tactics_.end(), [](const Tactic& a, const Tactic& b) { return a.name < b.name; });
-  }
+      : device_(gpus.open(ordinal)), allocator_(std::move(allocator)) {}
   std::string_view name() const override { return "cuda"; }
   const DeviceInfo& info() const override { return device_->info(); }
-  const std::vector<Tactic>& tactics() const override { return tactics_; }
+  const std::vector<Tactic>& tactics() const override { return all_tactics(); }
 
   DeviceMemory& memory() override { return *this; }
   std::unique_ptr<Stream> open_stream(const StreamOptions&) override { return std::make_unique<CudaStream>(*device_); }
@@ -114,7 +117,6 @@ class CudaBackend final : public Backend, DeviceMemory, KernelTiming, CodeStore 
   }
 
   std::shared_ptr<Device> device_;
-  std::vector<Tactic> tactics_;
   std::shared_ptr<DeviceAllocator> allocator_;
   std::shared_ptr<std::atomic<std::int64_t>> allocated_ = std::make_shared<std::atomic<std::int64_t>>(0);
 };

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <mutex>
@@ -21,9 +20,8 @@ namespace {
 
 using namespace background;
 
-// Who asked goes first: its threads get the processors, and where memory is short the kernel ends this process instead.
-void stand_back() {
-  ::setpriority(PRIO_PROCESS, 0, 10);
+// Where memory is short the kernel ends this process, and not the one that asked.
+void end_first() {
   if (const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); file >= 0) {
     [[maybe_unused]] const ssize_t n = ::write(file, "500", 3);   // where it is not allowed nothing is lost
     ::close(file);
@@ -65,7 +63,7 @@ bool build_and_write(int request_file, int plan, const std::function<void(char, 
   BuildRequest request = read_request(file->bytes());
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != static_cast<pid_t>(request.requester)) return false;  // it has gone before
-  stand_back();
+  end_first();
   BuildWatch watch;
   watch.log = [&](Severity severity, std::string_view text) { send('L', static_cast<int>(severity), text); };
   watch.progress = [&](const Progress& step) { return send('P', 0, cat(step.done, " ", step.total, " ", step.phase)), true; };

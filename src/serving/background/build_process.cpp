@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "base/files/file.h"
 #include "base/log.h"
 #include "tenfold/internal/interrupts.h"
+#include "tenfold/internal/processor_slice.h"
 
 extern char** environ;
 
@@ -55,6 +57,12 @@ class Descriptor {
   int number_ = -1;
 };
 
+// Whoever asked goes first.
+void let_others_first(pid_t process) noexcept {
+  constexpr int kNiceness = 10;
+  if (!set_processor_slice(process, kLongSlice, kNiceness)) ::setpriority(PRIO_PROCESS, static_cast<id_t>(process), kNiceness);
+}
+
 int memory_file(const char* name) { return ::memfd_create(name, MFD_CLOEXEC); }
 
 // The program on 0 (request), 1 and 2 (answers) and 3 (plan), with no other file of ours, signals as if nobody had
@@ -84,6 +92,7 @@ class Process {
     const int failed = ::posix_spawn(&number_, program.c_str(), &files, &how, arguments, surroundings.data());
     ::posix_spawn_file_actions_destroy(&files), ::posix_spawnattr_destroy(&how);
     require(failed == 0, ErrorKind::io, "cannot start '", program, "': ", std::generic_category().message(failed));
+    let_others_first(number_);
   }
   ~Process() {
     if (gone_) return;

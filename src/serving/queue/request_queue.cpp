@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "queue/impl.h"
+#include "tenfold/internal/processor_slice.h"
 
 namespace tenfold {
 
@@ -42,6 +43,7 @@ Entries RequestQueue::Impl::next_batch() {
 }
 
 void RequestQueue::Impl::serve(ServedInstance& instance) {
+  set_processor_slice(0, kShortSlice);   // a request must not wait for a model that loads meanwhile
   Clock::time_point last_run;
   std::vector<ServedRequest*> requests;
   std::int64_t memory = 0;
@@ -66,6 +68,7 @@ void RequestQueue::Impl::expire(std::unique_lock<std::mutex>& lock, Clock::time_
 }
 
 void RequestQueue::Impl::watch_deadlines() {
+  set_processor_slice(0, kShortSlice);
   std::unique_lock lock(mutex);
   while (!stopping || !waiting.empty()) {
     watched = waiting.next_deadline();

@@ -57,6 +57,19 @@ std::int64_t milliseconds_of(fs::file_time_type time) {
 }
 
 // Its plan, if the key is right: the one that was loaded, for another process may put another file there at any time.
+// Of all files that have a plan's name, entries or not.
+std::int64_t bytes_of_plans(const std::string& folder) {
+  std::int64_t sum = 0;
+  std::error_code none;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, none)) {
+    std::error_code gone;
+    if (!has_ending(file.path().filename().string())) continue;
+    const auto bytes = file.file_size(gone);
+    if (!gone) sum += static_cast<std::int64_t>(bytes);
+  }
+  return sum;
+}
+
 bool holds(const Engine& engine, const std::string& key) {
   const auto held = engine.labels().find(kKey);
   return held != engine.labels().end() && held->second == key;
@@ -171,6 +184,7 @@ std::vector<PlanCacheEntry> PlanCache::entries() const {
 
 // Loaded plans stay usable when their files go.
 int PlanCache::remove_oldest(std::int64_t max_bytes, const std::string& keep) const {
+  if (bytes_of_plans(options_.folder) <= max_bytes) return 0;   // no plan is opened to know that
   const FileLock lock(options_.folder + "/trim" + kLock);
   const std::vector<PlanCacheEntry> list = entries();
   std::int64_t sum = 0;
