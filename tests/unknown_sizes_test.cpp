@@ -1,73 +1,12 @@
 // Sizes and trip counts that only the run knows: growing buffers and outputs, loops as programs, and the same context again.
 #include <gtest/gtest.h>
 
-#include "builder/builder.h"
-#include "builder/open_built.h"
-#include "ir/scan.h"
-#include "ir/text.h"
-#include "ops/cases.h"
-#include "ops/interpret.h"
-#include "runtime/device/far_backend_for_tests.h"
+#include "as_interpreted.h"
 #include "tenfold/bindings.h"
 #include "tenfold/inspect.h"
 
 namespace tenfold {
 namespace {
-
-ir::Graph parse(const std::string& text) {
-  return ir::parse_graph(text, ir::Registry::builtin(),
-                         {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
-}
-Tensor literal(const std::string& text) {
-  ir::Scanner in(text);
-  return ir::parse_literal(in);
-}
-BuildConfig plain(std::vector<OptimizationProfile> profiles = {}) {
-  BuildConfig config;
-  config.threads = 1, config.optimization_level = 0, config.profiles = std::move(profiles);
-  return config;
-}
-
-void expect_near(const Tensor& got, const Tensor& expected) {
-  ASSERT_EQ(got.dtype(), expected.dtype());
-  ASSERT_EQ(got.shape(), expected.shape());
-  for (std::int64_t i = 0; i < expected.size(); ++i)
-    EXPECT_NEAR(got.as_double(i), expected.as_double(i), 1e-5 * (1 + std::abs(expected.as_double(i)))) << i;
-}
-
-Engine on_far_device(const ir::Graph& graph, const BuildConfig& config) {
-  auto backend = std::make_shared<runtime::FarBackend>();
-  BuildReport report;
-  return builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
-}
-
-// Each set of inputs through one context, built and loaded again, and on a device with memory of its own, against the interpreter.
-void expect_as_interpreted(const std::string& text, const std::vector<std::vector<Tensor>>& sets, const BuildConfig& config = plain()) {
-  SCOPED_TRACE(text);
-  const ir::Graph graph = parse(text);
-  const Engine built = builder::build_graph(graph, config);
-  const std::string path = testing::TempDir() + "unknown_sizes.plan";
-  built.save(path);
-  for (const Engine& engine : {built, Engine::load(path, {.threads = 1}), on_far_device(graph, config)}) {
-    const auto context = engine.create_context();
-    for (const std::vector<Tensor>& inputs : sets) {
-      const auto expected = ops::run_graph(graph, {inputs.begin(), inputs.end()});
-      const std::vector<Tensor> got = context->run(inputs);
-      ASSERT_EQ(got.size(), expected.size());
-      for (std::size_t i = 0; i < got.size(); ++i) expect_near(got[i], std::get<Tensor>(expected[i]));
-    }
-  }
-  std::remove(path.c_str());
-}
-
-std::vector<std::vector<Tensor>> sets(const std::vector<std::vector<std::string>>& texts) {
-  std::vector<std::vector<Tensor>> result;
-  for (const auto& list : texts) {
-    auto& set = result.emplace_back();
-    for (const std::string& text : list) set.push_back(literal(text));
-  }
-  return result;
-}
 
 TEST(UnknownSizes, CountsThatGrowFromRunToRun) {
   expect_as_interpreted("(x f32[6])\n  y = NonZero(x)", sets({{"f32[6]{0,0,3,0,0,0}"}, {"f32[6]{1,1,3,1,0,1}"}, {"f32[6]{0,0,0,0,0,0}"}}));
@@ -257,17 +196,6 @@ TEST(Loops, SizesInsideABody) {
   ]
   return sum, all
 )", sets({{"i64[]{5}", "f32[6]{4,0,3,2,1,9}"}, {"i64[]{1}", "f32[6]{0,0,0,0,0,9}"}, {"i64[]{4}", "f32[6]{9,9,9,9,9,9}"}}));
-}
-
-TEST(Loops, WithWhatGrowsRunOnTheInterpreter) {
-  expect_as_interpreted(R"((m i64[], x f32[2])
-  y = Loop(m, _, x) carried=1 graphs=[
-    (i i64[], go bool[], s f32[k])
-      t = Concat(s, s) axis=0
-      return go, t
-  ]
-  return y
-)", sets({{"i64[]{3}", "f32[2]{1,2}"}, {"i64[]{5}", "f32[2]{1,2}"}, {"i64[]{1}", "f32[2]{1,2}"}}));
 }
 
 }  // namespace

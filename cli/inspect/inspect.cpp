@@ -102,7 +102,8 @@ struct Wish {
 Flags make_flags(Wish& w) {
   w.exec.console.show_info = false, w.exec.progress = "none";
   Flags flags("tenfold inspect MODEL.onnx | PLAN [--find=NAME] [--why] [--json] [--flags]          (--help=all explains every flag)",
-              "Shows the steps of a plan, or of a model's plan: operators, tactics, shapes, memory offsets.");
+              "Shows the steps of a plan, or of a model's plan: operators, tactics, shapes, memory offsets; of a GPU's what is left "
+              "to the host, and why.");
   flags.group("Flags");
   flags.add_switch("why", w.why, "build the model and list for each step every tactic with its time, or why it was refused");
   flags.add_switch("json", w.json,

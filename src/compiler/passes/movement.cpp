@@ -68,6 +68,7 @@ std::optional<ir::Ints> reduced_axes(const ir::Node& n) {
     for (int d = 0; d < rank; ++d) axes.push_back(d);
   for (std::int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
   std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
 }
 

@@ -47,11 +47,15 @@ bool operand_fits(const Plan& plan, const Program& program, const Operand& o, st
   return range->first >= 0 && range->end <= capacity;
 }
 
-// Whether the sizes that the step defines are values.
-bool has_run(const Step& step, std::span<const ir::DimCode::Known> known) noexcept {
-  return !known.empty() && !step.defines.empty() && std::all_of(step.defines.begin(), step.defines.end(), [&](std::int32_t s) {
-    return known[static_cast<std::size_t>(s)] == ir::DimCode::Known::value;
-  });
+// Whether the sizes that a branch defines are bounds, for which its results have their memory: else they are values, or get it later.
+bool is_bounded(const Step& step, std::span<const ir::DimCode::Known> known) noexcept {
+  using Known = ir::DimCode::Known;
+  if (known.empty() || step.defines.empty()) return true;
+  const auto all = [&](Known what) {
+    return std::all_of(step.defines.begin(), step.defines.end(),
+                       [&](std::int32_t s) { return known[static_cast<std::size_t>(s)] == what; });
+  };
+  return !all(Known::value) && !all(Known::nothing);
 }
 
 }  // namespace
@@ -113,7 +117,7 @@ bool extents_fit(const Plan& plan, const Program& program, std::span<const std::
         if (!operand_fits(plan, program, o, dims, grown)) return false;
     for (const Program& nested : step.programs) {
       // A branch writes as much as its own result needs. (A loop's results and slices have the extents of its body's.)
-      for (std::size_t i = 0; step.kind == StepKind::branch && !has_run(step, known) && i < nested.outputs.size(); ++i) {
+      for (std::size_t i = 0; step.kind == StepKind::branch && is_bounded(step, known) && i < nested.outputs.size(); ++i) {
         const auto needed = formal_bytes(nested.outputs[i], dims), given = formal_bytes(step.out[i], dims);
         if (!needed || !given || *needed > *given) return false;
       }

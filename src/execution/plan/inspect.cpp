@@ -6,8 +6,7 @@
 #include "backends/device_traits.h"
 #include "base/check.h"
 #include "ir/op_def.h"
-#include "plan/host_prologue.h"
-#include "plan/loop_form.h"
+#include "plan/host_work.h"
 #include "plan/step_types.h"
 #include "tenfold/internal/options_shown.h"
 
@@ -60,19 +59,12 @@ void add_removed(std::string& out, const NameCursor& cursor) {
   for (const auto& [name, nodes] : by) out += cat("  no step of its own (", name, "): ", listed(cursor.names.table, nodes), "\n");
 }
 
-// Where a GPU waits for the host.
-std::string_view waits_text(const Step& step, bool in_front) {
-  if (in_front) return ", before the GPU begins if its inputs lie on the host";
-  switch (step.kind) {
-    case StepKind::host: return ", operands and results copied";
-    case StepKind::branch: return ", condition copied, the host decides";
-    case StepKind::loop:
-      return runs_by_slices(step.attributes) ? ", the host counts" : ", condition copied after each iteration, the host decides";
-    case StepKind::kernel:
-    case StepKind::copy:
-    case StepKind::count_: break;
-  }
-  return "";
+// What a GPU does not do alone.
+void add_host_steps(std::string& out, const Plan& plan, const Program& top) {
+  if (!backends::traits_of(plan.device).launches) return;
+  const std::vector<HostStep> steps = host_steps(plan, top);
+  out += cat("  on the host: ", steps.empty() ? std::string("nothing") : cat(steps.size(), " of ", count_steps(top), " steps"), "\n");
+  for (const HostStep& s : steps) out += cat("    ", s.step->name, "  ", s.step->op, "  it ", s.work.does, ": ", s.work.why, "\n");
 }
 
 // Plug-ins' operators are none, so that the table of those built in will do.
@@ -96,8 +88,7 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
     if (program.precomputed > 0 && number == program.precomputed) out += cat(indent, "with the newest row:\n");
     out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && !is_region(step) ? "+body" : "", "  ",
                kind_text(step.kind));
-    const bool in_front = &program == &top && static_cast<std::size_t>(number) <= prologue_steps(top);
-    if (backends::traits_of(plan.device).launches) out += waits_text(step, in_front);
+    if (const auto work = host_work(plan, top, program, static_cast<std::size_t>(number - 1))) out += cat(", ", work->waits);
     if (step.kind == StepKind::kernel) out += cat(" ", step.tactic, " v", step.tactic_version, " [", config_text(step), "]");
     out += "\n";
     if (detail > 0) {
@@ -195,6 +186,7 @@ std::string inspect_text(const Plan& plan, int detail) {
       out +=
           cat("  grown ", g, " has ", program.dims.at(static_cast<std::size_t>(program.grown[g])).text(), " bytes, allocated in the run\n");
     NameCursor cursor{names, names.programs.empty() ? nullptr : &names.programs[p]};
+    add_host_steps(out, plan, program);
     if (detail >= 0) add_steps(out, plan, program, program, detail, "  ", cursor);
     if (detail > 0) add_removed(out, cursor);
   }

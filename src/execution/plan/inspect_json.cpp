@@ -1,7 +1,9 @@
 // The JSON form. Keys are TensorRT's, so that tools which read its layer information read ours; "Summary" is our addition.
 #include <nlohmann/json.hpp>
 
+#include "backends/device_traits.h"
 #include "base/check.h"
+#include "plan/host_work.h"
 #include "plan/inspect.h"
 #include "plan/step_types.h"
 
@@ -77,7 +79,8 @@ Json precision_json(const Step& step) {
 
 void add_layers(Json& layers, const Plan& plan, const Program& top, const Program& program, int profile, const std::string& parent,
                 NameCursor& cursor) {
-  for (const Step& step : program.steps) {
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = program.steps[s];
     Json layer{{"Name", clean(step.name)}, {"LayerType", clean(step.op)}, {"Inputs", operands_json(plan, top, step, false, cursor)},
                {"Outputs", operands_json(plan, top, step, true, cursor)}, {"ParameterType", step.op.empty() ? "Copy" : clean(step.op)},
                {"TacticName", step.kind == StepKind::kernel ? clean(step.tactic) : std::string(kind_text(step.kind))}, {"StreamId", 0},
@@ -91,6 +94,8 @@ void add_layers(Json& layers, const Plan& plan, const Program& top, const Progra
       layer["Workspace"] = {{"Bytes", step.workspace_bytes}};
       if (step.workspace_dynamic < 0) layer["Workspace"]["ArenaOffset"] = step.workspace_offset;
     }
+    if (const auto work = host_work(plan, top, program, s))
+      layer["Host"] = {{"Does", work->does}, {"Why", clean(work->why)}, {"Waits", work->waits}};
     if (!parent.empty()) layer["Parent"] = clean(parent);
     layers.push_back(std::move(layer));
     ++cursor.step;
@@ -121,6 +126,11 @@ std::string inspect_json(const Plan& plan) {
                      {"WeightBytes", plan.weights_bytes}, {"ArenaBytes", arena}, {"ArenaLiveBytes", live},
                      {"KeepsDenormals", plan.keeps_denormals}, {"ModelHash", clean(plan.built.model_hash)},
                      {"BuildOptions", clean(plan.built.options)}, {"ClocksKhz", Json::object()}};
+  if (backends::traits_of(plan.device).launches) {
+    std::size_t on_host = 0;
+    for (const Program& program : plan.programs) on_host += host_steps(plan, program).size();
+    root["Summary"]["HostSteps"] = on_host;
+  }
   for (const backends::Clock& c : plan.built.clocks) root["Summary"]["ClocksKhz"][clean(c.of)] = c.khz;
   return root.dump(2);
 }

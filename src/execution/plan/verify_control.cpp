@@ -1,4 +1,6 @@
 // Branches and loops of a plan: their bodies get what they expect, and nothing is used before its size is known.
+#include <algorithm>
+
 #include "plan/format.h"
 #include "plan/loop_form.h"
 #include "plan/verify_step.h"
@@ -72,17 +74,81 @@ void verify_branch(const VerifyScope& scope, const Step& step, const Known& know
   }
 }
 
+namespace {
+
+// As many operands and results as its attributes and its body say.
+LoopForm verified_form(const Step& step) {
+  const Program& body = step.programs[0];
+  const LoopForm form = loop_form(step);
+  const auto wrong = [&](bool right) {
+    must(right, "a loop has ", step.in.size(), " operands and ", step.out.size(), " results, its body ", body.inputs.size(), " and ",
+         body.outputs.size());
+  };
+  wrong(form.carried <= step.out.size() / 2 && form.sliced <= step.in.size() &&
+        form.header + form.carried + form.sliced <= step.in.size() && body.inputs.size() == step.in.size() &&
+        body.outputs.size() >= form.body_header() + form.carried && form.stacked <= step.out.size());
+  std::size_t places = form.carried;
+  for (std::size_t c = 0; c < form.carried; ++c) places += changes_extents(step, form, c);
+  wrong(step.out.size() == form.carried + form.stacked + places);
+  must(form.header != 0 || form.sliced > 0, "a loop has nothing to count");
+  return form;
+}
+
+// Carried values have the extents of the body's operand in every iteration, but where those are symbols that the loop defines: these are
+// known `inside` of the body.
+void verify_carried(const VerifyScope& scope, const Step& step, const LoopForm& form, Known& inside) {
+  const Program& body = step.programs[0];
+  const LoopPlaces places = loop_places(step, form);
+  for (std::size_t c = 0; c < form.carried; ++c) {
+    const Operand &formal = body.inputs[form.header + c], &entering = step.in[form.header + c];
+    const Operand& leaving = body.outputs[form.body_header() + c];
+    for (const std::size_t place : {c, places[c][0], places[c][1]}) verify_same(scope, formal, step.out[place]);
+    const bool changes = changes_extents(step, form, c);
+    must(!changes || (form.header != 0 && entering.at.space != Space::none && entering.dense && !entering.packed &&
+                      entering.layout == backends::kPlain && entering.dtype == formal.dtype && leaving.dtype == formal.dtype &&
+                      entering.dims.size() == formal.dims.size() && leaving.dims.size() == formal.dims.size()),
+         "a body's binding is not what the step gives");
+    if (!changes) {
+      verify_same(scope, formal, entering);
+      verify_same(scope, formal, leaving);
+      continue;
+    }
+    for (const std::size_t place : places[c])
+      must(step.out[place].at.space == Space::grown && step.out[place].at.offset == 0, "a place of carried value ", c,
+           ", whose extents change, cannot grow");
+    for (std::size_t d = 0; d < formal.dims.size(); ++d) {
+      const DimIndex dim = formal.dims[d];
+      if (entering.dims[d] == dim && leaving.dims[d] == dim) continue;
+      const std::vector<std::int32_t>& symbols = scope.defined_by_steps[static_cast<std::size_t>(dim)];
+      must(symbols.size() == 1 && dim_at(scope, dim).is_symbol() &&
+               std::find(step.defines.begin(), step.defines.end(), symbols[0]) != step.defines.end(),
+           "a carried value's extent ", dim_at(scope, dim).text(), " changes, and is no size that the loop defines");
+      inside.insert(symbols[0]);
+    }
+  }
+}
+
+// What an iteration leaves to the next has memory from when its size is known: no step writes there before.
+void verify_written_in_time(const VerifyScope& scope, const Program& body, Known known) {
+  for (const Step& step : body.steps) {
+    for (const Operand& o : step.out) {
+      if (o.at.space != Space::binding) continue;
+      for (DimIndex d : body.outputs[static_cast<std::size_t>(o.at.index) - body.inputs.size()].dims)
+        for (std::int32_t symbol : scope.defined_by_steps[static_cast<std::size_t>(d)])
+          must(known.count(symbol), "step '", step.name, "' writes a result of the body whose size is not known yet");
+    }
+    known.insert(step.defines.begin(), step.defines.end());
+  }
+}
+
+}  // namespace
+
 void verify_loop(const VerifyScope& scope, const Step& step, const Known& known) {
   const ir::Control control = scope.registry.get(step.op).traits.control;
   must(step.programs.size() == 1 && (control == ir::Control::loop || control == ir::Control::scan), "a loop has ", step.programs.size(),
        " programs");
   const Program& body = step.programs[0];
-  const LoopForm form = loop_form(step);
-  must(form.carried <= step.out.size() / 2 && form.sliced <= step.in.size() && form.header + form.carried + form.sliced <= step.in.size() &&
-           body.inputs.size() == step.in.size() && body.outputs.size() == form.body_header() + form.carried + form.stacked,
-       "a loop has ", step.in.size(), " operands and ", step.out.size(), " results, its body ", body.inputs.size(), " and ",
-       body.outputs.size());
-  must(form.header != 0 || form.sliced > 0, "a loop has nothing to count");
+  const LoopForm form = verified_form(step);
   verify_frame(scope, step, body);
   if (form.header) {
     if (step.in[0].at.space != Space::none) verify_scalar(scope, step.in[0], DType::i64, "a loop's trip count");
@@ -91,12 +157,8 @@ void verify_loop(const VerifyScope& scope, const Step& step, const Known& known)
     verify_scalar(scope, body.inputs[1], DType::boolean, "the body's condition");
     verify_scalar(scope, body.outputs[0], DType::boolean, "the body's condition");
   }
-  for (std::size_t c = 0; c < form.carried; ++c) {
-    const Operand& formal = body.inputs[form.header + c];
-    verify_same(scope, formal, step.in[form.header + c]);
-    verify_same(scope, formal, body.outputs[form.body_header() + c]);
-    for (const std::size_t place : {c, form.first_spare() + c}) verify_same(scope, formal, step.out[place]);
-  }
+  Known inside = known;
+  verify_carried(scope, step, form, inside);
   for (std::size_t i = form.header + form.carried; i < step.in.size(); ++i) {
     const bool sliced = i < form.header + form.carried + form.sliced;
     verify_same(scope, body.inputs[i], step.in[i], sliced ? 1 : 0);
@@ -104,10 +166,15 @@ void verify_loop(const VerifyScope& scope, const Step& step, const Known& known)
          "operands are cut into different numbers of slices");
   }
   for (std::size_t s = 0; s < form.stacked; ++s) {
-    verify_same(scope, body.outputs[form.body_header() + form.carried + s], step.out[form.carried + s], 1);
+    const Operand& slice = body.outputs[form.body_header() + form.carried + s];
+    verify_same(scope, slice, step.out[form.carried + s], 1);
+    for (DimIndex d : slice.dims)   // else it could change from one iteration to the next
+      for (std::int32_t symbol : scope.defined_by_steps[static_cast<std::size_t>(d)])
+        must(known.count(symbol), "a stack has slices of a size that is not known before the loop runs");
     must(bits(step.out[form.carried + s].dtype) % 8 == 0, "a stack has slices of ", name(step.out[form.carried + s].dtype));
   }
-  verify_program(scope, body, known);
+  verify_program(scope, body, inside);
+  verify_written_in_time(scope, body, inside);
 }
 
 void verify_order(const VerifyScope& scope, const Step& step, Known& known) {

@@ -72,6 +72,8 @@ Frame make_frame(const OpenProgram& program) {
     }
     if (step.kind == plan::StepKind::branch || step.kind == plan::StepKind::loop || open.prologue)
       for (const plan::Operand& o : step.out) bound.result_shapes.push_back(host_reference(o));
+    if (step.kind == plan::StepKind::loop)
+      for (std::size_t c = 0; c < open.loop.carried; ++c) bound.loop.carried.emplace_back(step.out[c].dims.size(), 0);
     for (const OpenProgram& p : open.programs) bound.frames.push_back(make_frame(p));
   }
   frame.extents.assign(frame.extent_index.size(), 0);

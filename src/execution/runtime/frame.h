@@ -15,6 +15,7 @@ struct LoopState {
   std::int64_t iteration = 0;
   std::uint8_t go = 1, next = 1;              // the condition that the body reads, and writes
   bool second_first = false;                  // which of a carried value's two places the first iteration writes
+  std::vector<Shape> carried;                 // extents that carried values have, where they change
 };
 
 // One step bound to memory. Operands' extents and strides live in Frame::extents.

@@ -1,15 +1,16 @@
 // Running a loop step: its body's program again and again, with bindings that move from iteration to iteration.
 #include "runtime/loop.h"
 
+#include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "backends/stream.h"
+#include "plan/extent.h"
+#include "runtime/context.h"
 #include "runtime/device/loop.h"
 #include "runtime/device/staging.h"
-#include "runtime/memory.h"
-#include "runtime/run.h"
-#include "runtime/shapes.h"
 
 namespace tenfold::runtime {
 namespace {
@@ -25,10 +26,10 @@ std::int64_t dense_bytes(const backends::Bound& b, DType dtype) noexcept {
   return (elements * bits(dtype) + 7) / 8;
 }
 
-// Carried values have two places; iterations write them in turn. The first is the result's.
+// Carried values have two places; iterations write them in turn. The first is the result's, unless its extents change.
 std::size_t written_place(const BoundStep& bound, std::size_t carried, std::int64_t iteration) noexcept {
   const bool second = (iteration % 2 != 0) != bound.loop.second_first;
-  return second ? bound.open->loop.first_spare() + carried : carried;
+  return bound.open->sizes.places[carried][second];
 }
 
 // Makes room for slice `i` of every stack.
@@ -36,7 +37,7 @@ Status make_room(ContextState& c, const Frame& frame, BoundStep& bound, std::int
   const plan::Step& step = *bound.open->step;
   for (std::size_t s = bound.open->loop.carried; s < bound.open->loop.first_spare(); ++s) {
     const backends::Bound& stack = bound.out[s];
-    if (bound.open->grows) {
+    if (bound.open->sizes.grows[s - bound.open->loop.carried]) {
       if (bound.open->out_backwards[s - bound.open->loop.carried]) return {Status::failed, -1};   // from which end, nobody knows
       if (const Status room = grow_operand(c, frame, step.out[s], (i + 1) * slice_bytes(stack, step.out[s].dtype)); !room) return room;
     } else if (i >= stack.dims[0]) {
@@ -58,18 +59,57 @@ Status finish_carried(ContextState& c, BoundStep& bound, std::int64_t count) noe
   return {};
 }
 
-// The stacks are as long as the loop ran; a length that was promised must have come true.
-Status finish_stacks(ContextState& c, BoundStep& bound, std::int64_t count) noexcept {
+// The sizes of the results. Stacks are as long as the loop ran; a length that was promised must have come true. Carried values that change
+// their extents, and their places, have those of the last iteration.
+Status define_results(ContextState& c, BoundStep& bound, std::int64_t count) noexcept {
   const plan::Step& step = *bound.open->step;
   const plan::LoopForm& form = bound.open->loop;
-  for (std::size_t s = 0; s < step.out.size(); ++s) {
-    ir::TensorRef& result = bound.result_shapes[s];
-    std::copy_n(bound.out[s].dims, bound.out[s].rank, result.shape.begin());
-    if (s < form.carried || s >= form.first_spare()) continue;
-    if (step.defines.empty() && count != result.shape[0]) return {Status::invalid_shape, -1};
-    result.shape[0] = count;
+  const LoopSizes& sizes = bound.open->sizes;
+  for (std::size_t s = 0; s < step.out.size(); ++s) std::copy_n(bound.out[s].dims, bound.out[s].rank, bound.result_shapes[s].shape.begin());
+  for (std::size_t s = form.carried; s < form.first_spare(); ++s) {
+    std::int64_t& length = bound.result_shapes[s].shape[0];
+    if (!sizes.counted[s - form.carried] && count != length) return {Status::invalid_shape, -1};
+    length = count;
   }
-  return step.defines.empty() ? Status{} : define_symbols(c, bound, bound.result_shapes);
+  for (std::size_t i = 0; i < form.carried; ++i)
+    for (const std::size_t place : {i, sizes.places[i][0], sizes.places[i][1]})
+      if (sizes.changes[i]) std::ranges::copy(bound.loop.carried[i], bound.result_shapes[place].shape.begin());
+  if (step.defines.empty()) return {};
+  forget_sizes(c, step.defines);   // those of an iteration were of the body alone
+  if (const Status status = define_symbols(c, bound, bound.result_shapes); !status) return status;
+  for (std::size_t i = 0; i < form.carried; ++i)   // a damaged plan may have one size for two of them
+    if (sizes.changes[i] && !std::ranges::equal(bound.loop.carried[i], std::span(bound.out[i].dims, bound.loop.carried[i].size())))
+      return {Status::invalid_shape, -1};
+  return {};
+}
+
+void enter_carried(BoundStep& bound) noexcept {
+  const plan::LoopForm& form = bound.open->loop;
+  for (std::size_t i = 0; i < form.carried; ++i) {
+    Shape& extents = bound.loop.carried[i];
+    if (bound.open->sizes.changes[i]) std::copy_n(bound.in[form.header + i].dims, extents.size(), extents.begin());
+  }
+}
+void leave_carried(const ContextState& c, BoundStep& bound) noexcept {
+  const plan::LoopForm& form = bound.open->loop;
+  const plan::Program& body = bound.open->step->programs[0];
+  for (std::size_t i = 0; i < form.carried; ++i) {
+    if (!bound.open->sizes.changes[i]) continue;
+    const std::vector<plan::DimIndex>& dims = body.outputs[form.body_header() + i].dims;
+    for (std::size_t d = 0; d < dims.size(); ++d) bound.loop.carried[i][d] = c.shapes.dims[static_cast<std::size_t>(dims[d])];
+  }
+}
+
+Status run_iteration(ContextState& c, const Frame& frame, BoundStep& bound) noexcept {
+  Frame& body = bound.frames[0];
+  if (const Status room = make_room(c, frame, bound, bound.loop.iteration); !room) return room;
+  if (const Status status = enter_iteration(c, bound); !status) return status;
+  bind_iteration(bound);
+  resolve_addresses(c, body);
+  if (const Status status = start_iteration(c, bound); !status) return status;
+  if (const Status status = run_frame(c, body); !status) return status;
+  leave_carried(c, bound);
+  return finish_iteration(c, bound);
 }
 
 }  // namespace
@@ -107,10 +147,26 @@ void bind_iteration(BoundStep& bound) noexcept {
   for (std::size_t s = 0; s < form.stacked; ++s) bindings[at++] = placed_slice(bound, form.sliced + s);
 }
 
+Status size_carried(ContextState& c, BoundStep& bound, bool& moved) noexcept {
+  const plan::LoopForm& form = bound.open->loop;
+  const plan::Step& step = *bound.open->step;
+  for (std::size_t i = 0; i < form.carried; ++i) {
+    const plan::Operand& leaving = step.programs[0].outputs[form.body_header() + i];
+    if (!bound.open->sizes.changes[i] || !is_known(c, leaving.dims)) continue;
+    const auto bytes = plan::formal_bytes(leaving, c.shapes.dims);
+    if (!bytes) return {Status::invalid_shape, -1};
+    const auto place = static_cast<std::size_t>(step.out[written_place(bound, i, bound.loop.iteration)].at.index);
+    DynamicBuffer& buffer = c.work.grown[place];
+    if (*bytes <= buffer.bytes) continue;
+    moved = true;
+    if (!grow(c, buffer, std::max(*bytes, buffer.bytes + buffer.bytes / 2))) return {Status::out_of_memory, -1};
+  }
+  return {};
+}
+
 Status run_loop(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   const plan::LoopForm& form = bound.open->loop;
   LoopState& state = bound.loop;
-  Frame& body = bound.frames[0];
   if (Status s = stage_in(c, bound); !s) return s;
   const void* const max_trips = form.header ? decided_by(bound, 0) : nullptr;
   const void* const go = form.header ? decided_by(bound, 1) : nullptr;
@@ -121,19 +177,18 @@ Status run_loop(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   state.second_first = bound.in[0].data && limit % 2 == 0;   // if nothing ends it early, the last iteration writes the result
   state.iteration = 0;
   if (Status s = start_loop(c, bound); !s) return s;
-  for (; state.iteration < limit && state.go; ++state.iteration) {
-    if (const Status room = make_room(c, frame, bound, state.iteration); !room) return room;
-    if (const Status status = forget_symbols(c, *body.open); !status) return status;
-    bind_iteration(bound);
-    resolve_addresses(c, body);
-    if (const Status status = start_iteration(c, bound); !status) return status;
-    if (const Status status = run_frame(c, body); !status) return status;
-    if (const Status status = finish_iteration(c, bound); !status) return status;
+  enter_carried(bound);
+  const RunningLoop running{&bound, c.work.loop};
+  c.work.loop = &running;
+  Status status;
+  for (; status && state.iteration < limit && state.go; ++state.iteration) {
+    status = run_iteration(c, frame, bound);
     if (form.header) state.go = state.next != 0;
   }
+  c.work.loop = running.outer;
   const std::int64_t count = std::exchange(state.iteration, 0);
-  if (const Status status = finish_carried(c, bound, count); !status) return status;
-  return finish_stacks(c, bound, count);
+  if (status) status = define_results(c, bound, count);
+  return status ? finish_carried(c, bound, count) : status;
 }
 
 }  // namespace tenfold::runtime

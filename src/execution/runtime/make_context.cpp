@@ -79,6 +79,7 @@ std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, 
   }
   c.shapes.symbols.assign(symbols, 0);
   c.shapes.dims.assign(dims, 0);
+  c.shapes.within.assign(dims, 0);
   c.shapes.known.assign(symbols, ir::DimCode::Known::value);
   c.work.grown.resize(grown);
   c.work.dynamic_bytes.assign(grown, -1);

@@ -5,6 +5,7 @@
 #include "plan/extent.h"
 #include "runtime/context.h"
 #include "runtime/device/link.h"
+#include "runtime/loop.h"
 
 namespace tenfold::runtime {
 
@@ -81,21 +82,40 @@ Status bind_unbound_outputs(ContextState& c, const plan::Program& program, Frame
   return {};
 }
 
+// In loops buffers grow by half at a time: what a cache takes is asked for a few times and not in each iteration.
+Status size_buffer(ContextState& c, const plan::Program& program, std::size_t g, bool& moved) noexcept {
+  c.work.dynamic_bytes[g] = -1;
+  if (!is_known(c, std::span(&program.grown[g], 1))) return {};
+  const std::int64_t bytes = c.shapes.dims[static_cast<std::size_t>(program.grown[g])], had = c.work.grown[g].bytes;
+  if (bytes < 0) return {Status::invalid_shape, -1};
+  c.work.dynamic_bytes[g] = bytes;
+  if (bytes <= had) return {};
+  moved = true;
+  return grow(c, c.work.grown[g], c.work.loop ? std::max(bytes, had + had / 2) : bytes) ? Status{} : Status{Status::out_of_memory, -1};
+}
+
 }  // namespace
+
+Status ensure_body_memory(ContextState& c, BoundStep& loop) noexcept {
+  const plan::Program& program = c.program();
+  bool moved = false;
+  for (std::size_t g : loop.open->sizes.grown)
+    if (const Status s = size_buffer(c, program, g, moved); !s) return s;
+  if (const Status s = size_carried(c, loop, moved); !s) return s;
+  Frame& body = loop.frames[0];
+  if (!plan::extents_fit(c.engine->plan, *body.open->program, c.shapes.dims, c.work.dynamic_bytes, c.shapes.known))
+    return {Status::invalid_shape, -1};
+  resolve_extents(body, c.shapes.dims);
+  if (moved) fix_addresses(c, c.frame());
+  return {};
+}
 
 Status ensure_memory(ContextState& c, bool in_run) noexcept {
   const plan::Program& program = c.program();
   Frame& frame = c.frame();
   bool moved = false;
-  for (std::size_t g = 0; g < program.grown.size(); ++g) {
-    c.work.dynamic_bytes[g] = -1;
-    if (!is_known(c, std::span(&program.grown[g], 1))) continue;
-    const std::int64_t bytes = c.shapes.dims[static_cast<std::size_t>(program.grown[g])];
-    if (bytes < 0) return {Status::invalid_shape, -1};
-    moved = moved || bytes > c.work.grown[g].bytes;
-    if (!grow(c, c.work.grown[g], bytes)) return {Status::out_of_memory, -1};
-    c.work.dynamic_bytes[g] = bytes;
-  }
+  for (std::size_t g = 0; g < program.grown.size(); ++g)
+    if (const Status s = size_buffer(c, program, g, moved); !s) return s;
   if (Status s = bind_unbound_outputs(c, program, frame, in_run, moved); !s) return s;
   if (!plan::extents_fit(c.engine->plan, program, c.shapes.dims, c.work.dynamic_bytes, c.shapes.known)) return {Status::invalid_shape, -1};
   if (Status s = check_arena(c, program); !s) return s;

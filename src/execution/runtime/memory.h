@@ -16,12 +16,19 @@ struct DynamicBuffer {
   std::int64_t bytes = 0;
 };
 
+// Loops that run, the innermost first: sizes found in its body are of nobody else's concern.
+struct RunningLoop {
+  BoundStep* bound;
+  const RunningLoop* outer;
+};
+
 struct WorkMemory {
   std::shared_ptr<void> arena;                // and behind it every worker's scratch; the caller's begins with the scratch
   std::int64_t arena_room = 0;                // bytes for results of steps
   std::byte* scratch = nullptr;
   std::vector<DynamicBuffer> grown;
   std::vector<std::int64_t> dynamic_bytes;      // as extents_fit() wants them
+  const RunningLoop* loop = nullptr;
 };
 
 // out_of_memory where the caller's memory is too small for the dims that the context has.
@@ -31,6 +38,7 @@ std::int64_t scratch_room(const EngineState& engine, std::int64_t workers);   //
 // Gives growing buffers and own outputs the bytes that the dims ask for, and compares every operand with its memory. After any
 // change of dims, before a step runs.
 Status ensure_memory(ContextState& context, bool in_run) noexcept;
+Status ensure_body_memory(ContextState& context, BoundStep& loop) noexcept;   // the same within an iteration, for the body alone
 // At least `bytes` for one operand of growing size (a stack of unknown length), its content kept.
 Status grow_operand(ContextState& context, const Frame& frame, const plan::Operand& operand, std::int64_t bytes) noexcept;
 // In a catch block of an allocation: the exception's words become the run's error.

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "backends/stream.h"
+#include "plan/extent.h"
 #include "plan/step_node.h"
 #include "runtime/context.h"
 #include "runtime/device/link.h"
@@ -33,19 +34,37 @@ Status run_host(ContextState& c, BoundStep& bound) noexcept {
   return stage_out(c, bound);
 }
 
+// The branches' result shapes differ: those of the one that is taken give the symbols their values.
+Status define_taken(ContextState& c, BoundStep& bound, const plan::Program& taken) noexcept {
+  for (std::size_t o = 0; o < taken.outputs.size(); ++o)
+    for (std::size_t d = 0; d < taken.outputs[o].dims.size(); ++d)
+      bound.result_shapes[o].shape[d] = c.shapes.dims[static_cast<std::size_t>(taken.outputs[o].dims[d])];
+  return define_symbols(c, bound, bound.result_shapes);
+}
+
+// Results that grow get their memory before they are computed: their sizes are known by then.
+Status size_taken(ContextState& c, BoundStep& bound, const plan::Program& taken) noexcept {
+  for (const plan::Operand& o : taken.outputs)
+    if (!is_known(c, o.dims)) return {Status::failed, -1};
+  if (const Status status = define_taken(c, bound, taken); !status) return status;
+  for (std::size_t o = 0; o < taken.outputs.size(); ++o) {   // a damaged plan may say otherwise
+    const auto needed = plan::formal_bytes(taken.outputs[o], c.shapes.dims);
+    const auto given = plan::formal_bytes(bound.open->step->out[o], c.shapes.dims);
+    if (!needed || !given || *needed > *given) return {Status::invalid_shape, -1};
+  }
+  return {};
+}
+
 // The taken branch runs with the step's operands as its bindings.
 Status run_branch(ContextState& c, BoundStep& bound) noexcept {
   if (Status s = stage_in(c, bound); !s) return s;
   const bool taken = *static_cast<const std::uint8_t*>(decided_by(bound, 0)) != 0;
   Frame& frame = bound.frames[taken ? 0 : 1];
-  const Status status = run_frame(c, frame);
-  if (!status || bound.open->step->defines.empty()) return status;
-  // The branches' result shapes differ: those of the one that ran give the symbols their values.
   const plan::Program& program = *frame.open->program;
-  for (std::size_t o = 0; o < program.outputs.size(); ++o)
-    for (std::size_t d = 0; d < program.outputs[o].dims.size(); ++d)
-      bound.result_shapes[o].shape[d] = c.shapes.dims[static_cast<std::size_t>(program.outputs[o].dims[d])];
-  return define_symbols(c, bound, bound.result_shapes);
+  if (bound.open->grows)
+    if (Status s = size_taken(c, bound, program); !s) return s;
+  const Status status = run_frame(c, frame);
+  return status && !bound.open->grows && !bound.open->step->defines.empty() ? define_taken(c, bound, program) : status;
 }
 
 bool same_extents(const std::vector<Shape>& shapes, const std::vector<backends::Bound>& operands) noexcept {

@@ -117,27 +117,24 @@ Status resolve_shapes(ContextState& c) noexcept {
 
 namespace {
 
+Status evaluate_body(ContextState& c, BoundStep& loop) noexcept {
+  const LoopSizes& sizes = loop.open->sizes;
+  const std::span within(c.shapes.within.data(), sizes.dims.size());
+  const std::size_t symbols = c.top().symbols.size();
+  if (!sizes.code.evaluate({c.shapes.symbols.data(), symbols}, within, {c.shapes.known.data(), symbols}))
+    return {Status::invalid_shape, -1};
+  for (std::size_t i = 0; i < within.size(); ++i) c.shapes.dims[static_cast<std::size_t>(sizes.dims[i])] = within[i];
+  return ensure_body_memory(c, loop);
+}
+
 Status evaluate_dims(ContextState& c, const OpenTop& top) noexcept {
+  if (c.work.loop) return evaluate_body(c, *c.work.loop->bound);
   const std::span dims(c.shapes.dims.data(), top.dims.size());
   if (!top.dims.evaluate({c.shapes.symbols.data(), top.symbols.size()}, dims, {c.shapes.known.data(), top.symbols.size()}))
     return {Status::invalid_shape, -1};
   return ensure_memory(c, true);
 }
 
-}  // namespace
-
-Status forget_symbols(ContextState& c, const OpenProgram& program) noexcept {
-  if (program.defines.empty()) return {};
-  const OpenTop& top = c.top();
-  for (std::int32_t s : program.defines) {
-    const auto symbol = static_cast<std::size_t>(s);
-    c.shapes.symbols[symbol] = top.symbol_defaults[symbol];
-    c.shapes.known[symbol] = top.unknown[symbol];
-  }
-  return evaluate_dims(c, top);
-}
-
-namespace {
 void set_size_error(ContextState& c, const OpenTop& top, std::size_t symbol) noexcept {
   try {
     c.run.last_error = cat("'", top.symbols[symbol], "' is ", c.shapes.symbols[symbol], ", planned for 0 to ", top.symbol_defaults[symbol]);
@@ -145,7 +142,56 @@ void set_size_error(ContextState& c, const OpenTop& top, std::size_t symbol) noe
     c.run.last_error.clear();
   }
 }
+void set_difference_error(ContextState& c, const OpenTop& top, std::size_t symbol, std::int64_t other) noexcept {
+  try {
+    c.run.last_error = cat("values that a loop carries have ", c.shapes.symbols[symbol], " and ", other, " elements where both have '",
+                           top.symbols[symbol], "'");
+  } catch (...) {
+    c.run.last_error.clear();
+  }
+}
+
 }  // namespace
+
+void forget_sizes(ContextState& c, const std::vector<std::int32_t>& symbols) noexcept {
+  const OpenTop& top = c.top();
+  for (std::int32_t s : symbols) {
+    const auto symbol = static_cast<std::size_t>(s);
+    c.shapes.symbols[symbol] = top.symbol_defaults[symbol];
+    c.shapes.known[symbol] = top.unknown[symbol];
+  }
+}
+
+Status forget_symbols(ContextState& c, const OpenProgram& program) noexcept {
+  if (program.defines.empty()) return {};
+  forget_sizes(c, program.defines);
+  return evaluate_dims(c, c.top());
+}
+
+Status enter_iteration(ContextState& c, BoundStep& loop) noexcept {
+  using Known = ir::DimCode::Known;
+  const OpenTop& top = c.top();
+  const std::vector<LoopSizes::Extent>& extents = loop.open->sizes.extents;
+  const OpenProgram& body = *loop.frames[0].open;
+  if (extents.empty()) return forget_symbols(c, body);
+  forget_sizes(c, body.defines);
+  for (const LoopSizes::Extent& e : extents) c.shapes.known[static_cast<std::size_t>(e.symbol)] = Known::nothing;
+  for (const LoopSizes::Extent& e : extents) {
+    const auto symbol = static_cast<std::size_t>(e.symbol);
+    const std::int64_t extent = loop.loop.carried[e.carried][e.dim];
+    if (c.shapes.known[symbol] == Known::value && c.shapes.symbols[symbol] != extent) {
+      set_difference_error(c, top, symbol, extent);
+      return {Status::invalid_input, -1};
+    }
+    c.shapes.symbols[symbol] = extent;
+    if (extent < 0 || extent > top.symbol_defaults[symbol]) {
+      set_size_error(c, top, symbol);
+      return {Status::too_large, -1};
+    }
+    c.shapes.known[symbol] = Known::value;
+  }
+  return evaluate_dims(c, top);
+}
 
 Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector<ir::TensorRef>& results) noexcept {
   const OpenTop& top = c.top();

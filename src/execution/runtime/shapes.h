@@ -14,6 +14,7 @@ struct ShapeState {
   std::vector<Shape> inputs;                  // as set
   std::vector<char> set;                      // of each input: whether its shape is set
   std::vector<std::int64_t> symbols, dims;    // values for the active program
+  std::vector<std::int64_t> within;           // room for those of a loop's body
   std::vector<ir::DimCode::Known> known;      // of each symbol
   bool changed = true;                        // since the program was chosen
 };
@@ -28,6 +29,10 @@ Status resolve_shapes(ContextState& context) noexcept;
 bool is_known(const ContextState& context, std::span<const plan::DimIndex> dims) noexcept;
 // Forgets what the steps of a program defined, before it runs again.
 Status forget_symbols(ContextState& context, const OpenProgram& program) noexcept;
+// Before an iteration of the innermost loop: forgets what steps of its body defined, and carried values that change their extents have
+// those that the loop's state says.
+Status enter_iteration(ContextState& context, BoundStep& loop) noexcept;
+void forget_sizes(ContextState& context, const std::vector<std::int32_t>& symbols) noexcept;   // dims stay what they were
 // After a step that defines symbols: their values from the shapes of its results, and everything that follows from them.
 Status define_symbols(ContextState& context, const BoundStep& bound, const std::vector<ir::TensorRef>& results) noexcept;
 

@@ -15,6 +15,7 @@ struct AssembleOptions {
   std::vector<plan::Range> box;            // of the input symbols, with the tuned point
   backends::Backend* backend = nullptr;
   std::set<const ir::Node*> precomputed = {};    // what comes first: passes::precomputed_nodes()
+  bool is_body = false;                    // of a branch or a loop
 };
 
 // The ranges of a graph's symbols and of those that only its bodies know.

@@ -18,7 +18,7 @@ using plan::StepKind;
 ProgramBuilder::ProgramBuilder(const ir::Graph& graph, const tune::Choice& choice, ConstantPool& constants, DimTable& table,
                                const ir::SymbolBounds& box, const AssembleOptions& options, std::uint32_t& needs)
     : graph_(graph), choice_(choice), constants_(constants), table_(table), box_(box), backend_(*options.backend), needs_(needs),
-      storage_(graph, choice, box, options.backend->info()) {
+      is_body_(options.is_body), storage_(graph, choice, box, options.backend->info()) {
   for (const auto& node : graph.nodes())
     if (options.precomputed.contains(node.get()) && stays_early(*node)) early_.insert(node.get());
 }
@@ -92,6 +92,7 @@ void ProgramBuilder::bind_formals(plan::Program& program) {
     const Value* v = graph_.outputs[o];
     program.outputs.push_back(formal(v, graph_.inputs.size() + o));
     output_index_.try_emplace(v, o);
+    if (is_body_ && !table_.knows(v->dims())) late_.insert(v);
   }
 }
 

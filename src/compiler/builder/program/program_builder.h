@@ -18,6 +18,7 @@ struct DimTable {
   std::vector<plan::DimIndex> add(const ir::Dims& list);
   std::int32_t symbol(const std::string& name) const;   // -1 if not known yet
   bool is_input_symbol(const std::string& name) const;
+  bool knows(const ir::Dims& dims) const;   // all their symbols
 };
 
 // One stretch of arena memory: a value's root, a reformatted copy, or a workspace.
@@ -58,7 +59,7 @@ class ProgramBuilder {
   void add_loop(const ir::Node& node);
   void add_bodies(const ir::Node& node, plan::Step& step);
   void add_plain_operands(const ir::Node& node, plan::Step& step);   // all of them in row-major order
-  // Can its bodies be programs? Not if they hold sequences or strings, or change the shapes of what they carry.
+  // Can its bodies be programs? Not if they hold sequences or strings, or sizes that are known too late.
   bool fits_program(const ir::Node& node) const;
   void add_copy_to_output(std::size_t output);
   void define_symbols(const ir::Node& node, plan::Step& step);
@@ -68,6 +69,7 @@ class ProgramBuilder {
   plan::Operand bound_object(const ir::Value* v, std::size_t binding);
   void add_object_to_output(const ir::Value* v, std::int32_t binding);
   const Stored& store_result(const ir::Value* v, backends::Layout layout);
+  std::int32_t binding_for(const ir::Value* v) const;   // of the output in whose memory it is stored; -1: in none
   plan::Operand operand(const ir::Value* v, const Stored& stored);
   plan::Operand read(const ir::Value* v, backends::Layout layout, bool allow_strided);
   plan::Operand constant(const ir::Value* v, backends::Layout layout);
@@ -77,6 +79,7 @@ class ProgramBuilder {
   bool must_grow(ir::Dim bytes) const;
   plan::Address new_place(ir::Dim bytes);
   plan::Address new_place(const ir::Value* v, backends::Layout layout);
+  plan::Address new_growing_place(const ir::Value* v);   // whatever its bound is
   void touch(const plan::Operand& o);
   void push(plan::Step step);
   void merge_in_place(const plan::Step& step, const backends::Problem& problem, const backends::Tactic& tactic);
@@ -90,8 +93,10 @@ class ProgramBuilder {
   const ir::SymbolBounds& box_;
   backends::Backend& backend_;
   std::uint32_t& needs_;
+  bool is_body_;
   std::set<const ir::Node*> early_;        // that run before the newest row is there
   std::size_t precomputed_steps_ = 0;
+  std::set<const ir::Value*> late_;        // outputs of a body whose sizes only its steps find
   Storage storage_;
   std::unordered_map<const ir::Node*, backends::Problem> problems_;
   std::map<std::pair<const ir::Node*, int>, std::int32_t> packed_;   // operand -> constant; only ever looked up

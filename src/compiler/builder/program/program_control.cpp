@@ -36,18 +36,26 @@ bool from_the_front(const ir::Ints& axes) { return std::all_of(axes.begin(), axe
 bool whole_bytes(const Value* v) { return bits(v->dtype()) % 8 == 0; }
 Dim bytes_of(const Value* v) { return ceil_div(ir::product(v->dims()) * Dim(bits(v->dtype())), Dim(8)); }
 
-// A loop's carried values keep one type over all iterations, and its slices lie one after the other.
-bool loop_fits(const ir::Graph& outer, const Node& node, const plan::LoopForm& form) {
+// Extents of a carried value that change are symbols of the loop's own, in its operand as in its result.
+bool carried_fits(const DimTable& table, const ir::Dims& entering, const ir::Dims& formal, const ir::Dims& leaving,
+                  const ir::Dims& result) {
+  if (formal != result || entering.size() != formal.size() || leaving.size() != formal.size()) return false;
+  for (std::size_t d = 0; d < formal.size(); ++d) {
+    const bool own = formal[d].is_symbol() && table.symbol(formal[d].text()) < 0;
+    if (!own && (entering[d] != formal[d] || leaving[d] != formal[d])) return false;
+  }
+  return true;
+}
+// A loop's slices lie one after the other, and their extents are known before it runs.
+bool loop_fits(const ir::Graph& outer, const Node& node, const plan::LoopForm& form, const DimTable& table) {
   const ir::Graph& body = *node.graphs[0];
   if (form.header && (!one_element(node.inputs[0]) || !one_element(node.inputs[1]) || !one_element(body.outputs[0]))) return false;
   if (!from_the_front(node.attributes.ints("scan_input_axes", {})) || !from_the_front(node.attributes.ints("scan_output_axes", {})))
     return false;
-  for (std::size_t c = 0; c < form.carried; ++c) {
-    const ir::Dims& dims = body.inputs[form.header + c]->dims();
-    if (dims != node.inputs[form.header + c]->dims() || dims != body.outputs[form.body_header() + c]->dims() ||
-        dims != node.outputs[c]->dims())
+  for (std::size_t c = 0; c < form.carried; ++c)
+    if (!carried_fits(table, node.inputs[form.header + c]->dims(), body.inputs[form.header + c]->dims(),
+                      body.outputs[form.body_header() + c]->dims(), node.outputs[c]->dims()))
       return false;
-  }
   for (std::size_t i = form.header + form.carried; i < node.inputs.size(); ++i) {
     const Value* v = node.inputs[i];
     const bool sliced = i < form.header + form.carried + form.sliced;
@@ -58,7 +66,7 @@ bool loop_fits(const ir::Graph& outer, const Node& node, const plan::LoopForm& f
   for (std::size_t s = 0; s < form.stacked; ++s) {
     const Value* slice = body.outputs[form.body_header() + form.carried + s];
     const ir::Dims& whole = node.outputs[form.carried + s]->dims();
-    if (!whole_bytes(slice) || defines_of_body(outer, slice->dims()) ||
+    if (!whole_bytes(slice) || defines_of_body(outer, slice->dims()) || !table.knows(slice->dims()) ||
         !std::equal(slice->dims().begin(), slice->dims().end(), whole.begin() + 1, whole.end()))
       return false;
   }
@@ -71,17 +79,22 @@ bool ProgramBuilder::fits_program(const Node& node) const {
   for (const auto& body : node.graphs)
     if (!holds_tensors(*body)) return false;
   if (node.def->traits.control != ir::Control::branch)
-    return loop_fits(graph_, node, plan::loop_form(node.attributes, node.outputs.size()));
-  const auto bounded = [this](const Value* v) { return !must_grow(bytes_of(v)); };   // the taken branch fills the step's result
-  return std::all_of(node.outputs.begin(), node.outputs.end(), bounded) &&
-         std::all_of(node.graphs.begin(), node.graphs.end(),
-                     [&](const auto& body) { return std::all_of(body->outputs.begin(), body->outputs.end(), bounded); });
+    return loop_fits(graph_, node, plan::loop_form(node.attributes, node.outputs.size()), table_);
+  // The taken branch fills the step's result, which has its memory before.
+  const auto bounded = [this](const Value* v) { return !must_grow(bytes_of(v)); };
+  const auto known = [this](const Value* v) { return table_.knows(v->dims()); };
+  const auto all_results = [&](const auto& holds) {
+    return std::all_of(node.graphs.begin(), node.graphs.end(), [&](const auto& body) {
+      return std::all_of(body->outputs.begin(), body->outputs.end(), holds);
+    });
+  };
+  return (std::all_of(node.outputs.begin(), node.outputs.end(), bounded) && all_results(bounded)) || all_results(known);
 }
 
 void ProgramBuilder::add_bodies(const Node& node, Step& step) {
   std::int64_t arena = 0;
   for (const auto& body : node.graphs) {
-    ProgramBuilder nested(*body, choice_, constants_, table_, box_, {{}, &backend_, {}}, needs_);
+    ProgramBuilder nested(*body, choice_, constants_, table_, box_, {{}, &backend_, {}, true}, needs_);
     step.programs.push_back(nested.build());
     arena = std::max(arena, step.programs.back().arena_bytes);
   }
@@ -104,10 +117,17 @@ void ProgramBuilder::add_loop(const Node& node) {
   step.name = node.name, step.op = node.op(), step.attributes = node.attributes;
   add_plain_operands(node, step);
   const plan::LoopForm form = plan::loop_form(node.attributes, node.outputs.size());
-  for (std::size_t c = 0; c < form.carried; ++c) {   // the second place of each carried value
-    const Stored spare{new_place(node.outputs[c], kPlain), kPlain, true, {}};
-    step.out.push_back(operand(node.outputs[c], spare));
+  const ir::Graph& body = *node.graphs[0];
+  std::vector<const Value*> changing;   // their extents
+  for (std::size_t c = 0; c < form.carried; ++c) {
+    const Value* v = node.outputs[c];
+    const bool changes =
+        v->dims() != node.inputs[form.header + c]->dims() || v->dims() != body.outputs[form.body_header() + c]->dims();
+    if (changes) changing.push_back(v);
+    step.out.push_back(operand(v, {changes ? new_growing_place(v) : new_place(v, kPlain), kPlain, true, {}}));
   }
+  for (const Value* v : changing) step.out.push_back(operand(v, {new_growing_place(v), kPlain, true, {}}));
+  define_symbols(node, step);   // the body counts with those of carried values
   add_bodies(node, step);
   push(std::move(step));
 }

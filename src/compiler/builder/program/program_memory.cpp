@@ -41,17 +41,25 @@ bool ProgramBuilder::must_grow(Dim bytes) const {
   return plan::must_grow(bytes, box_, [this](const std::string& symbol) { return table_.is_input_symbol(symbol); });
 }
 
+namespace {
+plan::Address add_growing(DimTable& table, Dim bytes) {
+  table.grown.push_back(table.add(bytes));
+  return {Space::grown, static_cast<std::int32_t>(table.grown.size() - 1), 0};
+}
+Dim bytes_in(const Value* v, Layout layout) {
+  const Dim elements = backends::storage_elements(layout, v->dims());
+  const int width = bits(v->dtype());
+  return width >= 8 ? elements * Dim(width / 8) : ceil_div(elements * Dim(width), Dim(8));
+}
+}  // namespace
+
 // A place in the arena, or a buffer that the context allocates once the size is known.
 plan::Address ProgramBuilder::new_place(Dim bytes) {
   if (!must_grow(bytes)) return {Space::arena, new_buffer(bytes), 0};
-  table_.grown.push_back(table_.add(bytes));
-  return {Space::grown, static_cast<std::int32_t>(table_.grown.size() - 1), 0};
+  return add_growing(table_, bytes);
 }
-plan::Address ProgramBuilder::new_place(const Value* v, Layout layout) {
-  const Dim elements = backends::storage_elements(layout, v->dims());
-  const int width = bits(v->dtype());
-  return new_place(width >= 8 ? elements * Dim(width / 8) : ceil_div(elements * Dim(width), Dim(8)));
-}
+plan::Address ProgramBuilder::new_place(const Value* v, Layout layout) { return new_place(bytes_in(v, layout)); }
+plan::Address ProgramBuilder::new_growing_place(const Value* v) { return add_growing(table_, bytes_in(v, kPlain)); }
 
 std::int32_t ProgramBuilder::new_buffer(Dim bytes) {
   const std::int64_t upper = bytes.bounds(box_).upper;
@@ -59,6 +67,20 @@ std::int32_t ProgramBuilder::new_buffer(Dim bytes) {
           " bytes has no usable upper bound");
   buffers_.push_back({bytes, upper});
   return static_cast<std::int32_t>(buffers_.size() - 1);
+}
+
+bool DimTable::knows(const ir::Dims& list) const {
+  return std::all_of(list.begin(), list.end(), [&](Dim d) {
+    const std::vector<std::string> names = d.symbols();
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return symbol(name) >= 0; });
+  });
+}
+
+std::int32_t ProgramBuilder::binding_for(const Value* v) const {
+  const Value* const root_of = storage_.output_of_root(v);
+  const auto output = output_index_.find(root_of ? root_of : v);
+  if (output == output_index_.end() || late_.contains(output->first)) return -1;
+  return static_cast<std::int32_t>(graph_.inputs.size() + output->second);
 }
 
 // Gives a result its memory: an output's binding, a part of its root, or a buffer.
@@ -79,10 +101,8 @@ const ProgramBuilder::Stored& ProgramBuilder::store_result(const Value* v, Layou
     if (ir::product(v->dims()).bounds(box_).upper > 0) s.at.offset += offset.constant();
     s.dense = view->dense;
     s.strides = view->strides;
-  } else if (const Value* output = storage_.output_of_root(v); output && layout == kPlain) {
-    s.at = {Space::binding, static_cast<std::int32_t>(graph_.inputs.size() + output_index_.at(output)), 0};
-  } else if (auto out = output_index_.find(v); out != output_index_.end() && layout == kPlain) {
-    s.at = {Space::binding, static_cast<std::int32_t>(graph_.inputs.size() + out->second), 0};
+  } else if (const std::int32_t binding = layout == kPlain ? binding_for(v) : -1; binding >= 0) {
+    s.at = {Space::binding, binding, 0};
   } else {
     s.at = new_place(v, layout);
   }

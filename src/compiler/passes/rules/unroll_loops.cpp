@@ -1,5 +1,5 @@
 // unroll_loops: a Loop or Scan that runs a few times, as often as is known, is written out. One whose carried values change their shape
-// may be longer: it has no kernels otherwise.
+// may be longer: no kernel is chosen for its sizes otherwise.
 //
 // before: (x f32[2,3])
 //   n = i64[]{2}
@@ -60,7 +60,7 @@ using ir::Node;
 using ir::Value;
 
 // Nodes that a loop may become. An iteration costs about a microsecond beside its kernels, a node time to build and to tune.
-constexpr std::size_t kNodes = 64, kNodesWithoutKernels = 2048;
+constexpr std::size_t kNodes = 64, kNodesOfOtherSizes = 2048;
 
 template <class T>
 Value* number(ir::Graph& graph, DType type, T value, Shape shape = {}) {
@@ -167,11 +167,11 @@ bool unroll(ir::Graph& graph, Node& node) {
   const ir::Control control = node.def->traits.control;
   if ((control != ir::Control::loop && control != ir::Control::scan) || !can_be_inlined(*node.graphs[0])) return false;
   const std::int64_t count = trips(node);
-  if (count < 0 || count > static_cast<std::int64_t>(kNodesWithoutKernels)) return false;
+  if (count < 0 || count > static_cast<std::int64_t>(kNodesOfOtherSizes)) return false;
   Unrolled unrolled(graph, node, count);
   if (count == 0 && unrolled.has_stacks()) return false;   // a stack of nothing
   const std::size_t nodes = static_cast<std::size_t>(count) * std::max<std::size_t>(count_nodes(*node.graphs[0]), 1);
-  if (nodes > (changes_shapes(node, unrolled.header(), unrolled.carried()) ? kNodesWithoutKernels : kNodes)) return false;
+  if (nodes > (changes_shapes(node, unrolled.header(), unrolled.carried()) ? kNodesOfOtherSizes : kNodes)) return false;
   unrolled.write();
   return true;
 }

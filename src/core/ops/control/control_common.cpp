@@ -46,15 +46,16 @@ void infer_body(const Graph& outer, Graph& body, const std::vector<Formal>& inpu
   for (const auto& node : body.nodes()) infer_named(body, *node);
 }
 
-ValueType lift(ir::InferCall& call, const Graph& body, ValueType type, const std::string& stem) {
+ValueType lift(ir::InferCall& call, const Graph& body, ValueType type, const std::string& stem, const std::set<std::string>& inner) {
+  const auto holds_outside = [&](const std::string& name) {
+    return !inner.contains(name) && find_symbol(call.graph(), name) != nullptr;
+  };
   const ir::SymbolBounds box = body.box();
   int number = 0;
   for (Dim& dim : type.tensor.dims) {
     ++number;
     const std::vector<std::string> symbols = dim.symbols();
-    if (std::all_of(symbols.begin(), symbols.end(), [&](const std::string& name) { return find_symbol(call.graph(), name) != nullptr; })) {
-      continue;
-    }
+    if (std::all_of(symbols.begin(), symbols.end(), holds_outside)) continue;
     const ir::Interval bounds = dim.bounds(box);
     dim = call.new_symbol(cat(stem, "_", number - 1), std::max<std::int64_t>(bounds.lower, 0),
                           std::clamp<std::int64_t>(bounds.upper, 0, ir::kUnbounded));

@@ -1,6 +1,8 @@
 // What If, Loop and Scan share: bodies fed with types from outside, and their result types brought back out.
 #pragma once
 
+#include <set>
+
 #include "ir/op_def.h"
 
 namespace tenfold::ops {
@@ -12,8 +14,10 @@ struct Formal {
 };
 void infer_body(const ir::Graph& outer, ir::Graph& body, const std::vector<Formal>& inputs);
 
-// A type of the body in terms of the graph around it: a dim with symbols that only the body knows becomes a new symbol.
-ir::ValueType lift(ir::InferCall& call, const ir::Graph& body, ir::ValueType type, const std::string& stem);
+// A type of the body in terms of the graph around it: a dim with symbols that only the body knows becomes a new symbol. So does one with
+// symbols of `inner`, which mean something else behind the node.
+ir::ValueType lift(ir::InferCall& call, const ir::Graph& body, ir::ValueType type, const std::string& stem,
+                   const std::set<std::string>& inner = {});
 
 // The least type that holds for both: dims that differ become new symbols, known once the node has run.
 ir::ValueType join(ir::InferCall& call, const ir::ValueType& a, const ir::ValueType& b, const std::string& stem);

@@ -45,6 +45,18 @@ Dim trips(InferCall& call, const Graph& body) {
   return call.new_symbol("trips", 0, limited ? max((*limit)[0], 0) : Dim(kUnbounded));
 }
 
+// Symbols of what changes from one iteration to the next: inside of the body those of one iteration, behind the loop those of its end.
+std::set<std::string> changing(const Node& node, const std::vector<ValueType>& types) {
+  std::set<std::string> symbols;
+  for (std::size_t c = 0; c < types.size(); ++c) {
+    const Dims& entering = node.inputs[2 + c]->dims();
+    for (std::size_t d = 0; d < types[c].tensor.dims.size(); ++d)
+      if (d >= entering.size() || types[c].tensor.dims[d] != entering[d])
+        for (const std::string& symbol : types[c].tensor.dims[d].symbols()) symbols.insert(symbol);
+  }
+  return symbols;
+}
+
 void infer(InferCall& call) {
   const Node& node = call.node();
   call.validate(node.graphs.size() == 1, "Loop has ", node.graphs.size(), " bodies, expected one");
@@ -58,8 +70,9 @@ void infer(InferCall& call) {
   const std::vector<ValueType> types = infer_carried_types(call, body, carried);
   const Dim iterations = trips(call, body);
   for (std::size_t i = 0; i < carried; ++i) call.out(static_cast<int>(i), types[i]);
+  const std::set<std::string> inner = changing(node, types);
   for (std::size_t i = carried; i + 1 < body.outputs.size(); ++i) {
-    ValueType type = ops::lift(call, body, body.outputs[1 + i]->type, cat("scan", i));
+    ValueType type = ops::lift(call, body, body.outputs[1 + i]->type, cat("scan", i), inner);
     call.validate(type.kind == ValueType::Kind::tensor, "scan output ", i, " is ", text(type), ", expected a tensor");
     type.tensor.dims.insert(type.tensor.dims.begin(), iterations);
     call.out(static_cast<int>(i), type);

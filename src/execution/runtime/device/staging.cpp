@@ -17,8 +17,9 @@ std::int64_t bytes_now(const backends::Bound& bound, DType dtype) noexcept {
 
 // Memory that is not owned: constants lie on the host anyway.
 DynamicBuffer constant_on_host(const EngineState& engine, const plan::Operand& o) {
-  const std::byte* data = engine.plan.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset;
-  return {{std::shared_ptr<void>(), const_cast<std::byte*>(data)}, 0};
+  static const std::byte nothing[64]{};   // where a plan has constants without elements alone: null would mean that one is left out
+  const std::byte* data = engine.plan.bytes_of(static_cast<std::size_t>(o.at.index));
+  return {{std::shared_ptr<void>(), const_cast<std::byte*>(data ? data + o.at.offset : nothing)}, 0};
 }
 
 DynamicBuffer staging_for(const EngineState& engine, const plan::Operand& o, const OpenTop& top) {

@@ -49,6 +49,7 @@ std::int64_t binding_bytes(const EngineState& engine) {
 struct Opener {
   EngineState& engine;
   backends::Opening& opening;
+  const OpenTop& tables;                      // its symbols, and which of them steps define
   const std::vector<ir::Dim>* dims = nullptr;
   const ir::SymbolBounds* box = nullptr;
   const plan::Program* top = nullptr;
@@ -96,19 +97,23 @@ struct Opener {
     open.host_node = open.host_graph->add(std::move(node), static_cast<int>(step.out.size()));
   }
 
-  void open_loop(OpenStep& open) const {
+  void open_loop(OpenStep& open, const std::vector<char>& grows) const {
     const Step& step = *open.step;
     open.loop = plan::loop_form(step);
+    open.sizes = loop_sizes(tables, *top, step, grows);
     for (std::size_t i = 0; i < open.loop.sliced; ++i) open.in_backwards.push_back(plan::backwards(step, "scan_input_directions", i));
     for (std::size_t i = 0; i < open.loop.stacked; ++i) open.out_backwards.push_back(plan::backwards(step, "scan_output_directions", i));
   }
 
-  // Does a result wait for its memory until its size is known? In a growing buffer, or in an output too large to set aside.
-  bool results_grow(const plan::Program& program, const Step& step) const {
-    return std::any_of(step.out.begin(), step.out.end(), [&](const plan::Operand& o) {
-      if (o.at.space != plan::Space::binding) return o.at.space == plan::Space::grown;
-      return &program == top && output_grows(*top, program.outputs[static_cast<std::size_t>(o.at.index) - program.inputs.size()], *box);
-    });
+  // Which results wait for their memory until their size is known? Those in a growing buffer, or in an output too large to set aside.
+  std::vector<char> results_grow(const plan::Program& program, const Step& step) const {
+    std::vector<char> grow;
+    for (const plan::Operand& o : step.out) {
+      const bool output = o.at.space == plan::Space::binding && &program == top &&
+                          output_grows(*top, program.outputs[static_cast<std::size_t>(o.at.index) - program.inputs.size()], *box);
+      grow.push_back(output || o.at.space == plan::Space::grown);
+    }
+    return grow;
   }
 
   OpenProgram open(const plan::Program& program) {
@@ -126,9 +131,10 @@ struct Opener {
       } catch (Error& e) {
         throw e.within("step '" + step.name + "' (" + step.op + ")");
       }
-      if (step.kind == StepKind::loop) open_loop(open);
+      const std::vector<char> grow = step.defines.empty() ? std::vector<char>(step.out.size()) : results_grow(program, step);
+      if (step.kind == StepKind::loop) open_loop(open, grow);
       open.on_values = open.host_node && runs_on_values(step, *open.host_node->def);
-      open.grows = !step.defines.empty() && results_grow(program, step);
+      open.grows = std::find(grow.begin(), grow.end(), 1) != grow.end();
       if (step.kind == StepKind::host || open.grows) engine.info.allocates_in_run = true;
       if (step.kind != StepKind::kernel && step.kind != StepKind::copy && is_staged(engine)) engine.info.waits_in_run = true;
       result.defines.insert(result.defines.end(), step.defines.begin(), step.defines.end());
@@ -146,11 +152,24 @@ void mark_prologue(OpenProgram& program) {
   program.counts_in_prologue = program.prologue > 0 && counted == program.defines.size();
 }
 
+// Is a size that the step defines one of a result that grows? A loop may have bounded stacks beside values that grow.
+bool belongs_to_growing(const OpenTop& top, const OpenStep& open, std::int32_t symbol) {
+  if (open.step->kind != StepKind::loop) return open.grows;
+  for (const LoopSizes::Extent& e : open.sizes.extents)
+    if (e.symbol == symbol) return true;
+  for (std::size_t s = 0; s < open.sizes.grows.size(); ++s) {
+    const plan::Operand& stack = open.step->out[open.loop.carried + s];
+    const std::vector<std::int32_t>& length = top.defined_by_steps[static_cast<std::size_t>(stack.dims[0])];
+    if (open.sizes.grows[s] && std::find(length.begin(), length.end(), symbol) != length.end()) return true;
+  }
+  return false;
+}
+
 // Sizes of results that grow are not even guessed before their step has run.
 void mark_dynamic(const OpenProgram& program, OpenTop& top) {
   for (const OpenStep& open : program.steps) {
     for (std::int32_t s : open.step->defines)
-      if (open.grows) top.unknown[static_cast<std::size_t>(s)] = ir::DimCode::Known::nothing;
+      if (belongs_to_growing(top, open, s)) top.unknown[static_cast<std::size_t>(s)] = ir::DimCode::Known::nothing;
     for (const OpenProgram& p : open.programs) mark_dynamic(p, top);
   }
 }
@@ -169,7 +188,7 @@ OpenTop open_top(EngineState& engine, const plan::Program& program, backends::Op
   top.defined_by_steps = plan::symbols_of_steps(program);
   for (const plan::Operand& o : program.outputs) top.outputs_grow.push_back(output_grows(program, o, top.box));
   top.dims = ir::DimCode(program.dims, top.symbols);
-  Opener opener{engine, opening, &program.dims, &top.box, &program};
+  Opener opener{engine, opening, top, &program.dims, &top.box, &program};
   top.body = opener.open(program);
   mark_dynamic(top.body, top);
   if (is_staged(engine)) mark_prologue(top.body);

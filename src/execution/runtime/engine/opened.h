@@ -7,9 +7,9 @@
 #include "backends/tactic_set.h"
 #include "ir/dim_code.h"
 #include "ir/op_def.h"
-#include "plan/loop_form.h"
 #include "runtime/engine/engine_access.h"
 #include "runtime/engine/idle.h"
+#include "runtime/engine/loop_sizes.h"
 
 namespace tenfold::runtime {
 
@@ -27,6 +27,7 @@ struct OpenStep {
   bool on_values = false;                     // a host step that reads or gives whole values (runtime/run_values.cpp)
   bool prologue = false;                         // see OpenProgram
   plan::LoopForm loop;
+  LoopSizes sizes;                            // of a loop
   std::vector<char> in_backwards, out_backwards;   // Scan: by slice or stack
   std::vector<OpenProgram> programs;
 };
