@@ -20,7 +20,9 @@ std::vector<std::size_t> axes_of(const Attributes& attributes, std::size_t rank)
   for (std::int64_t axis : given) {
     const std::int64_t wrapped = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
     check_shape(wrapped >= 0 && wrapped < static_cast<std::int64_t>(rank), "axis ", axis, " is out of range for ", rank, " dimensions");
-    axes.push_back(static_cast<std::size_t>(wrapped));
+    const auto unsigned_axis = static_cast<std::size_t>(wrapped);
+    validate(std::find(axes.begin(), axes.end(), unsigned_axis) == axes.end(), "axes names axis ", axis, " twice");
+    axes.push_back(unsigned_axis);
   }
   for (std::size_t i = 0; given.empty() && i < rank; ++i) axes.push_back(i);
   return axes;

@@ -5,7 +5,9 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_1(OnnxImport& call) {
-  return {one(call, "Unsqueeze", {call.given(0), reshaped(call, one(call, "Cast", {call.given(1)}, {{"to", "i64"}}), {1})})};
+  Value* axis = call.given(1);
+  validate(axis->dtype() == DType::i32 || axis->dtype() == DType::i64, "the axis (input 1) is ", name(axis->dtype()), ", i32 expected");
+  return {one(call, "Unsqueeze", {call.given(0), reshaped(call, one(call, "Cast", {axis}, {{"to", "i64"}}), {1})})};
 }
 
 }  // namespace
