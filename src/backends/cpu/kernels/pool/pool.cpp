@@ -167,6 +167,53 @@ void windows_f32(float* out, const float* x, int64_t taps, int64_t dilation, int
     store_n(out + i, block(i, [&](const float* p) { return stride == 1 ? load_n(p, n) : load_even(p, n); }), n);
 }
 
+// Lanes [from, to).
+TENFOLD_INLINE vmask between(int64_t from, int64_t to) {
+#if defined(__AVX512F__)
+  return static_cast<vmask>(lanes(to) & ~lanes(from));
+#else
+  return bits_andnot(lanes(from), lanes(to));
+#endif
+}
+// kRows: so many rows; 0: any number.
+template <bool kMax, int kRows>
+void lines_of(float* out, const float* x, const int64_t* rows, int64_t row_count, const PoolLine& line, const float* scales) {
+  const int64_t count = kRows ? kRows : row_count;
+  for (int64_t i = 0; i < line.count; i += kLanes) {
+    vf all = set1(kMax ? -__builtin_inff() : 0.f);
+    int64_t at = i - line.begin;   // of the first lane
+    for (int64_t t = 0; t < line.taps; ++t, at += line.dilation) {
+      const float* const from = x + at;
+      if (at >= 0 && at + kLanes <= line.width) {
+        vf v = load(from + rows[0]);
+#pragma GCC unroll 4
+        for (int64_t r = 1; r < count; ++r) v = join<kMax>(v, load(from + rows[r]));
+        all = join<kMax>(all, v);
+        continue;
+      }
+      const int64_t first = at < 0 ? -at : 0, last = line.width - at < kLanes ? line.width - at : kLanes;
+      if (first >= last) continue;
+      const vmask inside = between(first, last);
+      vf v = load_if(from + rows[0], inside);
+#pragma GCC unroll 4
+      for (int64_t r = 1; r < count; ++r) v = join<kMax>(v, load_if(from + rows[r], inside));
+      all = kMax ? blend(all, join<kMax>(all, v), inside) : add(all, v);
+    }
+    const int64_t n = line.count - i < kLanes ? line.count - i : kLanes;
+    if (n < kLanes) store_n(out + i, kMax ? all : mul(all, load_n(scales + i, n)), n);
+    else store(out + i, kMax ? all : mul(all, load(scales + i)));
+  }
+}
+template <bool kMax>
+void lines_f32(float* out, const float* x, const int64_t* rows, int64_t row_count, const PoolLine& line, const float* scales) {
+  switch (row_count) {
+    case 1: return lines_of<kMax, 1>(out, x, rows, row_count, line, scales);
+    case 2: return lines_of<kMax, 2>(out, x, rows, row_count, line, scales);
+    case 3: return lines_of<kMax, 3>(out, x, rows, row_count, line, scales);
+    default: return lines_of<kMax, 0>(out, x, rows, row_count, line, scales);
+  }
+}
+
 void max_row_bf16(std::uint16_t* out, const std::uint16_t* x, int64_t stride, int64_t count) {
   const auto wide = [](std::uint16_t bits) {
     float f;
@@ -262,7 +309,9 @@ extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position<true, flo
                                                               row<true, std::uint8_t>,
                                                               row<true, std::int8_t>,
                                                               windows_f32<true>,
-                                                              windows_f32<false>};
+                                                              windows_f32<false>,
+                                                              lines_f32<true>,
+                                                              lines_f32<false>};
 #define REDUCTIONS(T)                                                                                                   \
   {{columns<Reduce::sum, T>, columns<Reduce::max, T>, columns<Reduce::min, T>, columns<Reduce::squares, T>,             \
     columns<Reduce::absolutes, T>},                                                                                     \

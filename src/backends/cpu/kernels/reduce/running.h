@@ -1,4 +1,4 @@
-// Kernels of running sums: a row of elements beside the sums so far.
+// Kernels of running sums along an axis.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,9 @@
 namespace tenfold::backends::cpu {
 
 struct RunningKernels {
-  // sums[c] += x[c]; to[c] is that, or what it was before. Sums are doubles, rounded where they are written.
-  void (*sum_row)(float* to, const float* x, double* sums, std::int64_t count, bool exclusive);
+  // to[e * step + c] = the sum of x[k * step + c] over k up to e, or below e where it is exclusive, for
+  // `extent` rows of `count` columns. Sums are doubles, rounded where they are written.
+  void (*sum_columns)(float* to, const float* x, std::int64_t step, std::int64_t extent, std::int64_t count, bool exclusive);
 };
 
 extern "C" {

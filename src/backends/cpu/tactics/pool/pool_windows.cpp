@@ -228,6 +228,50 @@ void plain_row(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps&
   }
 }
 
+// Rows of outputs of few taps at stride 1, each at once; what lies beside a row is not read.
+class Lines {
+ public:
+  Lines(const Kernel& k, const ConvExtents& e, const Inner& inner) : k_(k), e_(e), inner_(inner), line_{e.in[2], k.begin[2], k.kernel[2], k.dilation[2], e.out[2]} {
+    constexpr int64_t kFew = 16;   // more are quicker with the rows joined first
+    usable = k.stride[2] == 1 && k.kernel[0] * k.kernel[1] * k.kernel[2] <= kFew && e.out[2] <= kMaxJoined;
+  }
+  bool usable;
+
+  void run(const Taps& z, const Taps& y, const float* x, float* out) {
+    int64_t rows[16], count = 0;
+    for (int64_t kz = z.first; kz < z.last; ++kz)
+      for (int64_t ky = y.first; ky < y.last; ++ky)
+        rows[count++] = ((z.at + kz * k_.dilation[0]) * e_.in[1] + y.at + ky * k_.dilation[1]) * e_.in[2];
+    if (count == 0) {
+      std::fill(out, out + e_.out[2], k_.is_max ? lowest<float>() : 0.f);
+      return;
+    }
+    if (!k_.is_max) set_scales(z, y, count);
+    (k_.is_max ? k_.kernels->max_lines_f32 : k_.kernels->sum_lines_f32)(out, x, rows, count, line_, scales_);
+  }
+
+ private:
+  // Most rows have as many rows under their windows as the one before.
+  void set_scales(const Taps& z, const Taps& y, int64_t count) {
+    const int64_t rows = k_.count_pads ? z.padded * y.padded : count;
+    if (rows == rows_) return;
+    rows_ = rows;
+    const auto scale = [&](int64_t ox) {
+      const Taps w = taps(k_, e_, 2, ox);
+      return scale_of(k_, z, y, w, count * std::max<int64_t>(0, w.last - w.first));
+    };
+    for (int64_t ox = 0; ox < inner_.left; ++ox) scales_[ox] = scale(ox);
+    if (inner_.left < inner_.right) std::fill(scales_ + inner_.left, scales_ + inner_.right, scale(inner_.left));   // they are alike
+    for (int64_t ox = inner_.right; ox < e_.out[2]; ++ox) scales_[ox] = scale(ox);
+  }
+  const Kernel& k_;
+  const ConvExtents& e_;
+  const Inner& inner_;
+  PoolLine line_;
+  int64_t rows_ = -1;
+  float scales_[kMaxJoined];
+};
+
 template <class T, class Row>
 void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) {
   const int64_t planes = e.batch * args.in[0].dims[1], rows = planes * e.out[0] * e.out[1], in_plane = e.in[0] * e.in[1] * e.in[2];
@@ -240,17 +284,25 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
   const Inner inner(k, e);
   const int64_t taps_of_row = e.out[2] * k.kernel[0] * k.kernel[1] * k.kernel[2];
   for_row_parts(*args.parallel, rows, rows_per_part(taps_of_row), [&](int64_t first, int64_t last, int) {
+    Lines lines(k, e, inner);
+    int64_t plane = first / (e.out[0] * e.out[1]), oz = first / e.out[1] % e.out[0], oy = first % e.out[1];
     for (int64_t r = first; r < last; ++r) {
-      const Taps z = taps(k, e, 0, r / e.out[1] % e.out[0]), y = taps(k, e, 1, r % e.out[1]);
-      const T* x = args.in[0].as<const T>() + r / (e.out[0] * e.out[1]) * in_plane;
+      const Taps z = taps(k, e, 0, oz), y = taps(k, e, 1, oy);
+      const T* x = args.in[0].as<const T>() + plane * in_plane;
       T* out = args.out[0].as<T>() + r * e.out[2];
       if constexpr (std::is_same_v<T, float>) {
-        if (!padded_row(k, e, z, y, x, out, row)) plain_row(k, e, z, y, along, x, out, row);
-        const int64_t window_rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first);
-        if (!k.is_max) scale_sums(k, e, z, y, window_rows, inner, out);
+        if (lines.usable) {
+          lines.run(z, y, x, out);
+        } else {
+          if (!padded_row(k, e, z, y, x, out, row)) plain_row(k, e, z, y, along, x, out, row);
+          const int64_t window_rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first);
+          if (!k.is_max) scale_sums(k, e, z, y, window_rows, inner, out);
+        }
       } else {
         plain_row(k, e, z, y, along, x, out, row);
       }
+      if (++oy == e.out[1]) oy = 0, ++oz;
+      if (oz == e.out[0]) oz = 0, ++plane;
     }
   });
 }
@@ -298,7 +350,9 @@ Tactic cpu_pool_windows() {
                     "AveragePool f32[2,20,33,29] kernel_shape=[3,2] strides=[1,3] pads=[1,0,1,1] "
                     "count_include_pad=1",
                     "AveragePool f32[1,3,5,40] kernel_shape=[3,5] strides=[1,2] pads=[1,2,1,2]",
-                    "AveragePool f32[1,3,5,4] kernel_shape=[3,5] pads=[1,4,1,4]"}};
+                    "AveragePool f32[1,3,5,4] kernel_shape=[3,5] pads=[1,4,1,4]", "AveragePool f32[2,3,9,41] kernel_shape=[3,3] pads=[1,1,1,1]",
+                    "MaxPool f32[1,3,9,20] kernel_shape=[3,3] pads=[1,2,1,0] dilations=[2,2]",
+                    "AveragePool f32[1,2,4,9,17] kernel_shape=[2,2,3] pads=[1,0,1,0,1,1] count_include_pad=1"}};
 }
 
 }  // namespace tenfold::backends

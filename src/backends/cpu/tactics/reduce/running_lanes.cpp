@@ -58,12 +58,6 @@ void strip(T* to, const T* from, int64_t step, int64_t extent, int64_t count) no
     for (int64_t c = 0; c < count; ++c) to[c] = next<kProduct, kExclusive>(sums[c], from[c]);
 }
 
-// The same of sums of f32, row by row in vectors.
-void sum_strip(const Kernel& kernel, float* to, const float* from, int64_t step, int64_t extent, int64_t count) noexcept {
-  double sums[kStrip] = {};
-  for (int64_t e = 0; e < extent; ++e, from += step, to += step) kernel.kernels->sum_row(to, from, sums, count, kernel.exclusive);
-}
-
 template <class T>
 void typed(const Kernel& kernel, const RunArgs& args, int axis) noexcept {
   const Bound& x = args.in[0];
@@ -79,7 +73,7 @@ void typed(const Kernel& kernel, const RunArgs& args, int axis) noexcept {
       T* const to = args.out[0].as<T>() + at;
       if constexpr (std::is_same_v<T, float>)
         if (!kernel.product && count >= 16) {
-          sum_strip(kernel, to, x.as<const T>() + at, step, extent, count);
+          kernel.kernels->sum_columns(to, x.as<const T>() + at, step, extent, count, kernel.exclusive);
           continue;
         }
       run_strip(to, x.as<const T>() + at, step, extent, count);
