@@ -231,7 +231,8 @@ void plain_row(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps&
 // Rows of outputs of few taps at stride 1, each at once; what lies beside a row is not read.
 class Lines {
  public:
-  Lines(const Kernel& k, const ConvExtents& e, const Inner& inner) : k_(k), e_(e), inner_(inner), line_{e.in[2], k.begin[2], k.kernel[2], k.dilation[2], e.out[2]} {
+  Lines(const Kernel& k, const ConvExtents& e, const Inner& inner)
+      : k_(k), e_(e), inner_(inner), line_{e.in[2], k.begin[2], k.kernel[2], k.dilation[2], e.out[2]} {
     constexpr int64_t kFew = 16;   // more are quicker with the rows joined first
     usable = k.stride[2] == 1 && k.kernel[0] * k.kernel[1] * k.kernel[2] <= kFew && e.out[2] <= kMaxJoined;
   }
@@ -350,7 +351,8 @@ Tactic cpu_pool_windows() {
                     "AveragePool f32[2,20,33,29] kernel_shape=[3,2] strides=[1,3] pads=[1,0,1,1] "
                     "count_include_pad=1",
                     "AveragePool f32[1,3,5,40] kernel_shape=[3,5] strides=[1,2] pads=[1,2,1,2]",
-                    "AveragePool f32[1,3,5,4] kernel_shape=[3,5] pads=[1,4,1,4]", "AveragePool f32[2,3,9,41] kernel_shape=[3,3] pads=[1,1,1,1]",
+                    "AveragePool f32[1,3,5,4] kernel_shape=[3,5] pads=[1,4,1,4]",
+                    "AveragePool f32[2,3,9,41] kernel_shape=[3,3] pads=[1,1,1,1]",
                     "MaxPool f32[1,3,9,20] kernel_shape=[3,3] pads=[1,2,1,0] dilations=[2,2]",
                     "AveragePool f32[1,2,4,9,17] kernel_shape=[2,2,3] pads=[1,0,1,0,1,1] count_include_pad=1"}};
 }
