@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "background/background_for_tests.h"
+#include "tenfold/internal/processor_slice.h"
 #include "tenfold/plugin.h"
 
 namespace tenfold {
@@ -19,6 +20,21 @@ struct Failed {
   std::string program;
   const char* reported;
 };
+
+// A server's threads ask for a slice, and must not win priority by it.
+TEST(ProcessorSlice, KeepsOrLowersPriority) {
+  const int own = std::min(::getpriority(PRIO_PROCESS, 0) + 3, 19);
+  int kept = 0, lowered = 0;
+  std::thread([&] {
+    ASSERT_EQ(::setpriority(PRIO_PROCESS, 0, own), 0);   // of this thread alone
+    EXPECT_TRUE(set_processor_slice(0, kShortSlice));
+    kept = ::getpriority(PRIO_PROCESS, 0);
+    EXPECT_TRUE(set_processor_slice(0, kLongSlice, 10));
+    lowered = ::getpriority(PRIO_PROCESS, 0);
+  }).join();
+  EXPECT_EQ(kept, own);
+  EXPECT_EQ(lowered, std::max(own, 10));
+}
 
 TEST(BuildProcess, ThatFailsIsToldOnceAndTheUntimedEngineStays) {
   const Folder folder;
