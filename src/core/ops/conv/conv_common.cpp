@@ -131,6 +131,8 @@ void expect_bias(const ir::InferCall& call, int i, Dim channels) {
   if (!call.has(i)) return;
   const Dims& bias = call.dims(i);
   const bool fits = bias.size() == 1 && (!bias[0].is_constant() || !channels.is_constant() || bias[0] == channels);
+  const bool both_f32 = call.dtype(0) == DType::f32 && call.dtype(1) == DType::f32;
+  call.validate(!both_f32 || call.dtype(i) == DType::f32, "the bias is ", name(call.dtype(i)), ", input and weights are f32");
   call.check_shape(fits, "the bias is [", ir::text(bias), "], expected [", channels.text(), "], a number for each channel of the result");
 }
 

@@ -28,6 +28,11 @@ void check_scales(ir::InferCall& call) {
   if (call.has(2)) {
     call.check_shape(call.rank(2) <= call.rank(1) || call.dims(2) == Dims{Dim(1)}, "the zero point has rank ", call.rank(2), ", the scale ",
               call.rank(1));
+    for (int i = 0; i < call.rank(2) && i < call.rank(1); ++i) {
+      const Dim zero = call.dims(2)[static_cast<std::size_t>(i)], wanted = scale[static_cast<std::size_t>(i)];
+      call.check_shape(!zero.is_constant() || !wanted.is_constant() || zero == wanted || zero == Dim(1), "the zero point has the extent ",
+                       zero.text(), " at dim ", i, ", the scale ", wanted.text());
+    }
   }
   if (scale.empty() || (scale.size() == 1 && scale[0] == Dim(1))) return;
   const auto axis = static_cast<std::size_t>(call.axis(call.attributes().integer("axis"), call.rank(0)));
