@@ -13,7 +13,8 @@ namespace {
 void expect_program(const std::string& text, int references = 0) {
   const Engine engine = builder::build_graph(parse(text), plain());
   int loops = 0, found = 0;
-  for (const PlanStep& step : engine.inspection().programs[0].steps) loops += step.kind == "loop", found += step.kind == "reference";
+  const PlanInspection plan = engine.inspection();
+  for (const PlanStep& step : plan.programs[0].steps) loops += step.kind == "loop", found += step.kind == "reference";
   EXPECT_GE(loops, 1) << engine.inspect();
   EXPECT_EQ(found, references) << engine.inspect();
 }

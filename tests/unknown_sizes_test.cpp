@@ -70,7 +70,8 @@ TEST(UnknownSizes, StepsBehindACountHaveKernels) {
     expect_as_interpreted(text, sets({{x, other}}));
     const Engine engine = builder::build_graph(parse(text), plain());
     int references = 0;
-    for (const PlanStep& step : engine.inspection().programs[0].steps) references += step.kind == "reference";
+    const PlanInspection plan = engine.inspection();
+    for (const PlanStep& step : plan.programs[0].steps) references += step.kind == "reference";
     EXPECT_LE(references, 1) << engine.inspect();
     const auto context = engine.create_context();
     Tensor data = literal(x), second = literal(other);

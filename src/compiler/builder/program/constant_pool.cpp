@@ -52,7 +52,8 @@ std::int32_t ConstantPool::find(const void* data, std::int64_t bytes, const Key&
   const auto same_key = by_content_.find(key);
   if (same_key == by_content_.end()) return -1;
   for (std::int32_t index : same_key->second)
-    if (std::memcmp(at(constants_[static_cast<std::size_t>(index)].offset), data, static_cast<std::size_t>(bytes)) == 0) return index;
+    if (bytes == 0 || std::memcmp(at(constants_[static_cast<std::size_t>(index)].offset), data, static_cast<std::size_t>(bytes)) == 0)
+      return index;   // what is empty may have no address
   return -1;
 }
 
