@@ -20,8 +20,9 @@ namespace tenfold {
 constexpr std::chrono::nanoseconds kShortSlice = std::chrono::microseconds(100), kLongSlice = std::chrono::milliseconds(100);
 
 // Of the thread with this number, 0: of the one that calls. Its niceness becomes at least `niceness`; threads that it starts have the
-// same. False: the system refuses. Only for threads without a real-time priority.
+// same. False, and nothing changes: the system refuses, or the user gave it another policy than SCHED_OTHER (chrt, systemd).
 inline bool set_processor_slice(pid_t thread, std::chrono::nanoseconds slice, int niceness = -20) noexcept {
+  if (::sched_getscheduler(thread) != SCHED_OTHER) return false;
   struct {   // sched_attr, for which glibc 2.36 has no name
     std::uint32_t size, policy;
     std::uint64_t flags;

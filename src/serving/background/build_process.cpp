@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -60,7 +61,9 @@ class Descriptor {
 // Whoever asked goes first.
 void let_others_first(pid_t process) noexcept {
   constexpr int kNiceness = 10;
-  if (!set_processor_slice(process, kLongSlice, kNiceness)) ::setpriority(PRIO_PROCESS, static_cast<id_t>(process), kNiceness);
+  const auto id = static_cast<id_t>(process);
+  if (!set_processor_slice(process, kLongSlice, kNiceness))
+    ::setpriority(PRIO_PROCESS, id, std::max(::getpriority(PRIO_PROCESS, id), kNiceness));
 }
 
 int memory_file(const char* name) { return ::memfd_create(name, MFD_CLOEXEC); }

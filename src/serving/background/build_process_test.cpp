@@ -36,6 +36,19 @@ TEST(ProcessorSlice, KeepsOrLowersPriority) {
   EXPECT_EQ(lowered, std::max(own, 10));
 }
 
+TEST(ProcessorSlice, LeavesAPolicyThatTheUserChose) {
+  bool taken = true;
+  int policy = -1;
+  std::thread([&] {
+    const sched_param none{};
+    ASSERT_EQ(::sched_setscheduler(0, SCHED_BATCH, &none), 0);   // of this thread alone
+    taken = set_processor_slice(0, kShortSlice);
+    policy = ::sched_getscheduler(0);
+  }).join();
+  EXPECT_FALSE(taken);
+  EXPECT_EQ(policy, SCHED_BATCH);
+}
+
 TEST(BuildProcess, ThatFailsIsToldOnceAndTheUntimedEngineStays) {
   const Folder folder;
   const Failed cases[] = {

@@ -56,7 +56,6 @@ std::int64_t milliseconds_of(fs::file_time_type time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(fs::file_time_type::clock::to_sys(time).time_since_epoch()).count();
 }
 
-// Its plan, if the key is right: the one that was loaded, for another process may put another file there at any time.
 // Of all files that have a plan's name, entries or not.
 std::int64_t bytes_of_plans(const std::string& folder) {
   std::int64_t sum = 0;
@@ -70,6 +69,7 @@ std::int64_t bytes_of_plans(const std::string& folder) {
   return sum;
 }
 
+// Its plan, if the key is right: the one that was loaded, for another process may put another file there at any time.
 bool holds(const Engine& engine, const std::string& key) {
   const auto held = engine.labels().find(kKey);
   return held != engine.labels().end() && held->second == key;

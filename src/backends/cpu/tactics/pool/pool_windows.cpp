@@ -15,7 +15,7 @@ using namespace cpu;
 
 using std::int64_t;
 
-constexpr int64_t kMaxTaps = 512, kMaxJoined = 1024;
+constexpr int64_t kMaxTaps = 512, kMaxJoined = 1024, kFewTaps = 16;   // more than few are quicker with the rows joined first
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
@@ -100,6 +100,22 @@ float scale_of(const Kernel& k, const Taps& z, const Taps& y, const Taps& x, int
   const int64_t divisor = k.count_pads ? z.padded * y.padded * x.padded : count;
   return 1.f / static_cast<float>(std::max<int64_t>(divisor, 1));
 }
+// Of the sum at output position ox, with `window_rows` rows of the input under its window.
+float scale_at(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, int64_t window_rows, int64_t ox) {
+  const Taps w = taps(k, e, 2, ox);
+  return scale_of(k, z, y, w, window_rows * std::max<int64_t>(0, w.last - w.first));
+}
+
+// The outputs of a row whose windows lie inside.
+struct Inner {
+  int64_t left, right;
+  Inner(const Kernel& k, const ConvExtents& e) {
+    const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
+    left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
+    right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
+  }
+};
+
 template <class T>
 T lowest() {
   if constexpr (std::is_same_v<T, std::uint16_t>) return 0xff80;  // bf16
@@ -115,9 +131,8 @@ void channels_last(const Kernel& k, const RunArgs& args, const ConvExtents& e, P
   for_row_parts(*args.parallel, rows, rows_per_part(e.out[2] * channels * k.kernel[0] * k.kernel[1] * k.kernel[2] * 2),
                 [&](int64_t first, int64_t last, int) {
                   // Windows of a line that lie inside have the same taps, some elements further on.
-                  const int64_t hop = k.stride[2] * step[2], reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
-                  const int64_t left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
-                  const int64_t right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
+                  const int64_t hop = k.stride[2] * step[2];
+                  const auto [left, right] = Inner(k, e);
                   int64_t offsets[kMaxTaps];
                   for (int64_t r = first; r < last; ++r) {
                     const int64_t n = r / (e.out[0] * e.out[1]);
@@ -148,22 +163,9 @@ void channels_last(const Kernel& k, const RunArgs& args, const ConvExtents& e, P
                 });
 }
 
-// The outputs of a row whose windows lie inside.
-struct Inner {
-  int64_t left, right;
-  Inner(const Kernel& k, const ConvExtents& e) {
-    const int64_t reach = (k.kernel[2] - 1) * k.dilation[2] + 1;
-    left = std::min(e.out[2], ceil_div(k.begin[2], k.stride[2]));
-    right = std::clamp(floor_div(e.in[2] + k.begin[2] - reach, k.stride[2]) + 1, left, e.out[2]);
-  }
-};
-
 // A row's sums, over what each window holds. `window_rows`: rows of the input under the windows.
 void scale_sums(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, int64_t window_rows, const Inner& inner, float* out) {
-  const auto scaled = [&](int64_t ox) {
-    const Taps w = taps(k, e, 2, ox);
-    return scale_of(k, z, y, w, window_rows * std::max<int64_t>(0, w.last - w.first));
-  };
+  const auto scaled = [&](int64_t ox) { return scale_at(k, e, z, y, window_rows, ox); };
   const float inside = inner.left < inner.right ? scaled(inner.left) : 0.f;   // they share one divisor
   int64_t ox = 0;
   for (; ox < inner.left; ++ox) out[ox] *= scaled(ox);
@@ -233,13 +235,12 @@ class Lines {
  public:
   Lines(const Kernel& k, const ConvExtents& e, const Inner& inner)
       : k_(k), e_(e), inner_(inner), line_{e.in[2], k.begin[2], k.kernel[2], k.dilation[2], e.out[2]} {
-    constexpr int64_t kFew = 16;   // more are quicker with the rows joined first
-    usable = k.stride[2] == 1 && k.kernel[0] * k.kernel[1] * k.kernel[2] <= kFew && e.out[2] <= kMaxJoined;
+    usable = k.stride[2] == 1 && k.kernel[0] * k.kernel[1] * k.kernel[2] <= kFewTaps && e.out[2] <= kMaxJoined;
   }
   bool usable;
 
   void run(const Taps& z, const Taps& y, const float* x, float* out) {
-    int64_t rows[16], count = 0;
+    int64_t rows[kFewTaps], count = 0;
     for (int64_t kz = z.first; kz < z.last; ++kz)
       for (int64_t ky = y.first; ky < y.last; ++ky)
         rows[count++] = ((z.at + kz * k_.dilation[0]) * e_.in[1] + y.at + ky * k_.dilation[1]) * e_.in[2];
@@ -257,10 +258,7 @@ class Lines {
     const int64_t rows = k_.count_pads ? z.padded * y.padded : count;
     if (rows == rows_) return;
     rows_ = rows;
-    const auto scale = [&](int64_t ox) {
-      const Taps w = taps(k_, e_, 2, ox);
-      return scale_of(k_, z, y, w, count * std::max<int64_t>(0, w.last - w.first));
-    };
+    const auto scale = [&](int64_t ox) { return scale_at(k_, e_, z, y, count, ox); };
     for (int64_t ox = 0; ox < inner_.left; ++ox) scales_[ox] = scale(ox);
     if (inner_.left < inner_.right) std::fill(scales_ + inner_.left, scales_ + inner_.right, scale(inner_.left));   // they are alike
     for (int64_t ox = inner_.right; ox < e_.out[2]; ++ox) scales_[ox] = scale(ox);

@@ -13,6 +13,7 @@ using namespace cpu;
 using std::int64_t;
 
 constexpr int kMaxDims = 3, kMaxTaps = 64, kBlock = kSampleBlock;   // a block's taps lie on the stack
+constexpr int64_t kMaxPlane = std::numeric_limits<std::int32_t>::max();   // offsets have 32 bits
 
 struct Kernel {
   const SampleKernels* kernels;
@@ -25,7 +26,11 @@ Verdict supports(const Problem& p) {
   for (int i = 0; i < 2; ++i)
     if (p.in[static_cast<std::size_t>(i)].dtype != DType::f32)
       return Verdict::no(cat("operand ", i, " of type ", name(p.in[static_cast<std::size_t>(i)].dtype)));
-  if (p.in[0].dims.size() > kMaxDims + 2) return Verdict::no(cat("more than ", kMaxDims, " dims to sample"));
+  const auto& dims = p.in[0].dims;
+  if (dims.size() > kMaxDims + 2) return Verdict::no(cat("more than ", kMaxDims, " dims to sample"));
+  double plane = 1;
+  for (std::size_t d = 2; d < dims.size(); ++d) plane *= static_cast<double>(p.bounds(dims[d]).lower);   // else the run tells
+  if (plane > kMaxPlane) return Verdict::no("a plane of more than 2^31 elements");
   return dense_plain(p);
 }
 
@@ -41,9 +46,10 @@ struct Reads {
 
   // Place i.
   void find(const ops::Sampling& sampling, const float* place, const int64_t* extents, int dims, int64_t i) {
-    int64_t at[kMaxTaps] = {0};
-    float w[kMaxTaps] = {1};
+    int64_t at[kMaxTaps];
+    float w[kMaxTaps];
     int count = 1;
+    at[0] = 0, w[0] = 1;
     for (int d = 0; d < dims; ++d) {
       const ops::Taps along = ops::taps_at<float>(sampling, place[dims - 1 - d], extents[d]);
       const int each = along.count == 0 ? 1 : along.count;   // none: it lies far outside
@@ -76,7 +82,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const int64_t channels = x.dims[1], plane = product(x.dims, 2, x.rank), places = product(y.dims, 2, y.rank);
   if (grid.dims[0] != x.dims[0] || grid.dims[grid.rank - 1] != dims || y.dims[1] != channels) return Status::invalid_shape;
   if (product(y.dims, 0, y.rank) == 0) return Status::ok;
-  if (plane == 0 || plane > std::numeric_limits<std::int32_t>::max()) return Status::invalid_shape;
+  if (plane == 0 || plane > kMaxPlane) return Status::invalid_shape;
   const int64_t blocks = (places + kBlock - 1) / kBlock;
   for_row_parts(*args.parallel, x.dims[0] * blocks, rows_per_part(kBlock * channels * 8), [&](int64_t first, int64_t last, int) {
     Reads reads;
