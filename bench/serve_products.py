@@ -33,14 +33,9 @@ def missing(words):
 
 
 def post(server, path, body, headers=None):
-    request = urllib.request.Request(f'http://127.0.0.1:{server.http}{path}', body, headers or {'Content-Type': 'application/json'})
+    request = urllib.request.Request(f'http://127.0.0.1:{server.http}{path}', body, headers or serve_requests.JSON)
     with urllib.request.urlopen(request, timeout=60) as response:
         return response.headers, response.read()
-
-
-def raw(path, body, headers):
-    lines = ''.join(f'{name}: {value}\r\n' for name, value in {**headers, 'Content-Length': len(body)}.items())
-    return f'POST {path} HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n'.encode() + body
 
 
 def compare(bench, row, servers, clients):
@@ -80,8 +75,7 @@ def sentences(args):
 
 
 def openai_vector(server, path, text):
-    body = json.dumps({'model': 'minilm', 'input': text, 'encoding_format': 'base64'}).encode()
-    vector = json.loads(post(server, path, body)[1])['data'][0]['embedding']
+    vector = json.loads(post(server, path, serve_requests.texts('minilm', text))[1])['data'][0]['embedding']
     return np.frombuffer(base64.b64decode(vector), np.float32) if isinstance(vector, str) else np.array(vector, np.float32)
 
 
@@ -99,10 +93,9 @@ def triton_vector(server, text):
 
 def write_text_requests(bench, server, side, path, texts):
     server.requests = bench.folder / f'minilm.{side}'
-    openai = lambda text: (json.dumps({'model': 'minilm', 'input': text, 'encoding_format': 'base64'}).encode(),
-                           {'Content-Type': 'application/json'})
-    make = openai if path else triton_body
-    serve_requests.write(server.requests, [serve_requests.record(raw(path or '/v2/models/minilm/infer', *make(text))) for text in texts])
+    make = (lambda text: (serve_requests.texts('minilm', text), serve_requests.JSON)) if path else triton_body
+    serve_requests.write(server.requests, [serve_requests.record(serve_requests.post(path or '/v2/models/minilm/infer', *make(text)))
+                                           for text in texts])
 
 
 def triton_text(bench, folder, model, width):
@@ -185,7 +178,7 @@ def shared_request(name, model, session, x, y):
         'shared_memory_region': 'r', 'shared_memory_offset': at, 'shared_memory_byte_size': size}}
     body = {'inputs': [tensor(session.get_inputs()[0].name, {'datatype': 'FP32', 'shape': list(x.shape)}, 0, x.nbytes)],
             'outputs': [tensor(session.get_outputs()[0].name, {}, x.nbytes, y.nbytes)]}
-    return json.dumps(body).encode(), {'Content-Type': 'application/json'}
+    return json.dumps(body).encode(), serve_requests.JSON
 
 
 def triton_image(bench, model, session, x, y):
@@ -231,7 +224,7 @@ def resnet(bench):
                 if far > 1e-4:
                     sys.exit(f'{side}: the output differs from ONNX Runtime\'s by {far} of the largest')
                 server.requests = bench.folder / f'image.{side}'
-                serve_requests.write(server.requests, [serve_requests.record(raw('/v2/models/image/infer', *body))])
+                serve_requests.write(server.requests, [serve_requests.record(serve_requests.post('/v2/models/image/infer', *body))])
             servers['exec'] = lambda: exec_turn(bench, plan)
             yield from compare(bench, 'ResNet-50, 600 kB by shared memory', servers, 1)
         del memory

@@ -1,14 +1,26 @@
-"""Requests of the v2 protocol as bytes, and files of them for bench/serve_load (serve_load/requests.h)."""
+"""Requests over HTTP and gRPC as bytes, and files of them for bench/serve_load (serve_load/requests.h). script/gpu-check's bundle has it,
+too."""
 import json
 import struct
 
 import numpy as np
 
+JSON = {'Content-Type': 'application/json'}
 DATATYPES = {'float32': 'FP32', 'int64': 'INT64', 'int32': 'INT32', 'float16': 'FP16'}
 
 
+def post(path, body, headers):
+    lines = ''.join(f'{name}: {value}\r\n' for name, value in {**headers, 'Content-Length': len(body)}.items())
+    return f'POST {path} HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n'.encode() + body
+
+
+def texts(model, given):
+    """Body in OpenAI's form: a text or a list of them, vectors as base64."""
+    return json.dumps({'model': model, 'input': given, 'encoding_format': 'base64'}).encode()
+
+
 def http(model, inputs, outputs=(), **more):
-    """POST of infer with binary tensors; `more` are members of the JSON: id, parameters."""
+    """POST of the v2 protocol's infer with binary tensors; `more` are members of the JSON: id, parameters."""
     described = [{'name': name, 'datatype': DATATYPES[str(x.dtype)], 'shape': list(x.shape), 'parameters': {'binary_data_size': x.nbytes}}
                  for name, x in inputs.items()]
     head = {'inputs': described, **more}
@@ -18,8 +30,8 @@ def http(model, inputs, outputs=(), **more):
         head['parameters'] = {**head.get('parameters', {}), 'binary_data_output': True}
     text = json.dumps(head, separators=(',', ':')).encode()
     body = text + b''.join(np.ascontiguousarray(x).tobytes() for x in inputs.values())
-    return (f'POST /v2/models/{model}/infer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n'
-            f'Inference-Header-Content-Length: {len(text)}\r\nContent-Length: {len(body)}\r\n\r\n').encode() + body
+    return post(f'/v2/models/{model}/infer', body, {'Content-Type': 'application/octet-stream',
+                                                    'Inference-Header-Content-Length': len(text)})
 
 
 def _varint(value):

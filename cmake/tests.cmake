@@ -250,10 +250,11 @@ if(TENFOLD_PYTHON3)
                cli_notes_test cli_sweep_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test cli_onnx_suite_test
                convert_test bad_input_test saving_test plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
-               text_data_test modelopt_files_test embed_test packages_test serve_test serve_batches_test serve_flags_test repository_test
-               model_config_test net_security_test net_faults_test observe_test traces_test logs_test supervisor_test service_manager_test
-               serve_loads_test schedule_test openapi_test pattern_engine_test shared_memory_test text_routes_test text_limits_test
-               text_scores_test latency_test recurrent_test report_test)
+               text_data_test modelopt_files_test embed_test packages_test serve_test serve_refusals_test serve_batches_test
+               serve_flags_test repository_test model_config_test net_security_test net_faults_test observe_test traces_test logs_test
+               supervisor_test next_worker_test shutdown_test service_manager_test serve_loads_test schedule_test openapi_test
+               pattern_engine_test shared_memory_test text_routes_test text_limits_test text_scores_test latency_test recurrent_test
+               report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
@@ -272,8 +273,8 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
   set_tests_properties(deploy_server_test PROPERTIES RUN_SERIAL ON)
   # Which time what they see.
-  set_tests_properties(serve_batches_test net_faults_test repository_test observe_test traces_test supervisor_test service_manager_test
-    serve_loads_test schedule_test text_limits_test PROPERTIES RUN_SERIAL ON)
+  set_tests_properties(serve_batches_test net_faults_test repository_test observe_test traces_test supervisor_test next_worker_test
+    shutdown_test service_manager_test serve_loads_test schedule_test text_limits_test PROPERTIES RUN_SERIAL ON)
   if(TARGET serve_load AND TARGET tenfold-server)
     add_test(NAME serve_check_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/serve_check.py ${CMAKE_BINARY_DIR} --short)
     set_tests_properties(serve_check_test PROPERTIES TIMEOUT 900 RUN_SERIAL ON)

@@ -54,11 +54,10 @@ onnx::AttributeProto sample(const std::string& name, int type) {
 std::vector<onnx::AttributeProto> standard_attributes(const std::string& op) {
   static const std::map<std::string, int> kTypes{{"f", 1}, {"i", 2}, {"s", 3}, {"t", 4}, {"F", 6}, {"I", 7}, {"S", 8}};
   std::vector<onnx::AttributeProto> list;
-  for (int i = 0; i < onnx_import::kNumberOfAttributeForms; ++i) {
-    const onnx_import::AttributeForm& form = onnx_import::kAttributeForms[i];
+  for (const onnx_import::StandardForm& form : onnx_import::kAttributeForms) {
     if (op != form.op) continue;
     list.clear();
-    std::istringstream words(form.attributes);
+    std::istringstream words(form.text);
     for (std::string word; words >> word;) {
       const std::size_t colon = word.find(':');
       std::string type = word.substr(colon + 1);

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "onnx_import/attribute_table.h"
+#include "onnx_import/standard_table.h"
 #include "onnx_import/model_for_tests.h"
 #include "onnx_ops/table.h"
 #include "ops/cases.h"

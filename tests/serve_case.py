@@ -40,6 +40,17 @@ def json_request(x, **more):
     return {"inputs": [{"name": "x", "datatype": "FP32", "shape": list(x.shape), "data": x.tolist()}], **more}
 
 
+def binary_request(x, outputs=None, **parameters):
+    """Body and headers of the binary extension."""
+    head = {"inputs": [{"name": "x", "datatype": "FP32", "shape": list(x.shape), "parameters": {"binary_data_size": x.nbytes}}]}
+    if outputs is not None:
+        head["outputs"] = outputs
+    if parameters:
+        head["parameters"] = parameters
+    text = json.dumps(head).encode()
+    return text + x.tobytes(), {"Inference-Header-Content-Length": str(len(text))}
+
+
 class Server:
     """`tenfold serve`, on free ports."""
 

@@ -23,8 +23,9 @@ sys.path[:0] = [str(ROOT / 'tests'), str(ROOT / 'bench')]
 from serve_common import commit, machine
 
 CHECKS = ('mixing', 'overload', 'drops', 'timeouts', 'stop', 'growth', 'h2load', 'reload')
-# Tests that have a long form: FILE TENFOLD --full.
-OTHERS = {'network': 'tests/net_faults_test.py', 'supervisor': 'tests/supervisor_test.py', 'loads': 'tests/serve_loads_test.py'}
+# Tests that have a long form: FILE TENFOLD --full. The last one's last line is what is told.
+OTHERS = {'network': ['tests/net_faults_test.py'], 'loads': ['tests/serve_loads_test.py'],
+          'supervisor': ['tests/supervisor_test.py', 'tests/next_worker_test.py', 'tests/shutdown_test.py']}
 # Tests of clients that need an interpreter of their own (`script/bootstrap clients`, `script/bootstrap kserve`): FILE TENFOLD.
 CLIENTS = {'kserve': ('tests/kserve_client_test.py', 'build/kserve'), 'schemathesis': ('tests/schemathesis_test.py', 'build/clients')}
 
@@ -43,20 +44,23 @@ def run_check(name, build, short):
 
 
 def run_other(name, build, short):
-    path, python, more = (*CLIENTS[name], []) if name in CLIENTS else (OTHERS[name], None, [] if short else ['--full'])
-    python = str(ROOT / python / 'bin/python') if python else sys.executable
-    done = subprocess.run([python, str(ROOT / path), str(pathlib.Path(build, 'cli/tenfold')), *more], capture_output=True, text=True)
-    lines = (done.stdout + done.stderr).strip().splitlines()
-    if done.returncode != 0:
-        print('\n'.join(lines[-40:]))
-    return done.returncode == 0, lines[-1] if lines else ''
+    path, folder = CLIENTS.get(name) or (None, None)
+    python, more = (str(ROOT / folder / 'bin/python'), []) if folder else (sys.executable, [] if short else ['--full'])
+    for test in [path] if path else OTHERS[name]:
+        done = subprocess.run([python, str(ROOT / test), str(pathlib.Path(build, 'cli/tenfold')), *more], capture_output=True, text=True)
+        lines = (done.stdout + done.stderr).strip().splitlines()
+        if done.returncode != 0:
+            print('\n'.join(lines[-40:]))
+            return False, f'{test}: {lines[-1] if lines else ""}'
+    return True, lines[-1] if lines else ''
 
 
 def absent(name):
     """Why a test with a file of its own cannot run; nothing where it can."""
-    path, folder = CLIENTS.get(name) or (OTHERS[name], None)
-    if not (ROOT / path).exists():
-        return f'there is no {path}'
+    path, folder = CLIENTS.get(name) or (None, None)
+    for test in [path] if path else OTHERS[name]:
+        if not (ROOT / test).exists():
+            return f'there is no {test}'
     if folder and not (ROOT / folder / 'bin/python').exists():
         return f'there is no {folder}, which script/bootstrap {folder.removeprefix("build/")} makes'
     return ''

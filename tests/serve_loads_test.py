@@ -18,7 +18,7 @@ import cli_case
 import numpy as np
 from onnx import helper, numpy_helper
 from serve_case import json_request
-from supervisor_test import Supervised, children, running, wait_until
+from supervised import Supervised, children, running, wait_until
 
 FULL = "--full" in sys.argv
 WIDTHS = (6, 96, 160, 224, 288, 352, 416, 4)  # layers of different sizes: each is timed

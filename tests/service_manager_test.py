@@ -14,7 +14,7 @@ import unittest
 import cli_case
 import serve_case
 from net_security_test import Authority
-from supervisor_test import Supervised, children, running, wait_until
+from supervised import Supervised, children, running, wait_until
 
 
 def free_port():

@@ -3,33 +3,24 @@ gpu_figures.py calls it.
 
 The encoder and the texts are gpu_embed.py's. A request is what OpenAI's client sends: 32 texts, vectors as base64.
 """
-import base64, json, os, socket, statistics, struct, subprocess, time, urllib.request
+import base64, json, os, socket, statistics, subprocess, time, urllib.request
 
 import gpu_embed
+import serve_requests   # of bench/, beside this file in the bundle
 from gpu_common import HERE, TENFOLD, cosine, np
 
 LIST, REQUESTS, ROUNDS, SECONDS = 32, 200, 3, 4
 CLIENTS = 4, 16, 64
 
 
-def request(texts):
-    body = json.dumps({'model': 'm', 'input': texts, 'encoding_format': 'base64'}).encode()
-    return b'POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s' % (
-        len(body), body)
-
-
 def write_requests(path, lists):
-    """As bench/serve_load reads them: no tag, no timeout, no values to compare."""
-    with open(path, 'wb') as f:
-        f.write(struct.pack('<I', len(lists)))
-        for texts in lists:
-            one = request(texts)
-            f.write(struct.pack('<I', len(one)) + one + struct.pack('<III', 0, 0, 0))
+    """No tag, no timeout, no values to compare."""
+    made = [serve_requests.post('/v1/embeddings', serve_requests.texts('m', texts), serve_requests.JSON) for texts in lists]
+    serve_requests.write(path, [serve_requests.record(one) for one in made])
 
 
 def vectors(port, texts):
-    body = request(texts).partition(b'\r\n\r\n')[2]
-    asked = urllib.request.Request(f'http://127.0.0.1:{port}/v1/embeddings', body, {'Content-Type': 'application/json'})
+    asked = urllib.request.Request(f'http://127.0.0.1:{port}/v1/embeddings', serve_requests.texts('m', texts), serve_requests.JSON)
     with urllib.request.urlopen(asked, timeout=60) as answer:
         return [np.frombuffer(base64.b64decode(one['embedding']), np.float32) for one in json.load(answer)['data']]
 

@@ -114,7 +114,9 @@ void complete_instances(inference::ModelConfig& config, const Completion& comple
 }
 
 void place_instances(inference::ModelConfig& config, std::vector<std::string>& lines) {
-  const std::vector<int> gpus = gpus_here();
+  const auto& groups = config.instance_group();
+  const bool any = std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.kind() == ModelInstanceGroup::KIND_GPU; });
+  const std::vector<int> gpus = any ? gpus_here() : std::vector<int>();   // asking reads files of the system each time
   for (ModelInstanceGroup& group : *config.mutable_instance_group()) place(group, gpus, lines);
 }
 

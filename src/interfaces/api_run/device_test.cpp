@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "backends/cuda/device/library.h"
 #include "tenfold/device_error.h"
 #include "tenfold/error.h"
 
@@ -30,6 +31,16 @@ TEST(Devices, ACpuIsAlwaysWell) {
   EXPECT_TRUE(device_health("cuda:63"));   // that nobody opened
   EXPECT_THROW(device_health("cuda:x"), Error);
   EXPECT_THROW(last_device_error("gpu"), Error);
+}
+
+// Reloads of a server ask for devices each time.
+TEST(Devices, LibrariesAreLookedForOnce) {
+  devices();
+  const std::int64_t before = backends::cuda::searches();
+  EXPECT_GT(before, 0);
+  devices();
+  why_no_gpu();
+  EXPECT_EQ(backends::cuda::searches(), before);
 }
 
 TEST(Devices, AnUnknownCpuFeatureInTheEnvironmentIsAnError) {

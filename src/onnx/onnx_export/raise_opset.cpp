@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "onnx_import/attribute_table.h"
+#include "onnx_import/standard_table.h"
 #include "onnx_ops/table.h"
 
 namespace tenfold::onnx_export {
@@ -133,7 +133,7 @@ class Walk {
       types[a.name] = static_cast<int>(a.type);
     }
     try {
-      onnx_import::check_against_standard(node.op_type, to_, types);
+      onnx_import::check_attributes_of_standard(node.op_type, to_, types);
     } catch (const Error&) {
       return false;
     }

@@ -4,10 +4,10 @@
 
 #include "base/check.h"
 #include "base/find_or_make.h"
-#include "onnx_import/attribute_table.h"
 #include "ir/shape_advice.h"
 #include "onnx_import/importer.h"
 #include "onnx_import/refused_names.h"
+#include "onnx_import/standard_table.h"
 #include "onnx_import/tensor_proto.h"
 #include "tenfold/internal/interrupts.h"
 
@@ -170,6 +170,7 @@ std::vector<ir::Value*> Importer::convert(const onnx::NodeProto& proto, Scope& s
   node.inputs = inputs;
   node.output_names = outputs;
   node.attributes = plain_attributes(proto, attributes, found, version);
+  if (domain.empty() && !found.any_domain) check_operands_of_standard(proto.op_type, version, inputs);
   return convert_node(node, found);
 }
 
@@ -195,7 +196,7 @@ ir::Attributes Importer::plain_attributes(const onnx::NodeProto& proto, const No
   if (domain_of(proto).empty() && !found.any_domain) {
     std::map<std::string, int> types;
     for (const auto& [key, value] : attributes) types[key] = attribute_type(*value);
-    check_against_standard(proto.op_type, opset, types);
+    check_attributes_of_standard(proto.op_type, opset, types);
   }
   for (const auto& [key, value] : attributes) {
     require(!is_graph(*value) || found.form.convert, ErrorKind::invalid_model, "it has no attribute '", key, "'");

@@ -16,7 +16,7 @@ Engine build_elsewhere(const Model& model, BuildConfig config, const std::string
   if (config.threads == 0) config.threads = runtime::threads_of(*runtime::runtime_of(config.runtime));
   BuildRequest request{.key = model.key(config),
                        .path = model.path,
-                       .library_places = backends::cuda::search_places(),
+                       .library_places = backends::cuda::added_places(),
                        .library_files = backends::cuda::opened_files(),
                        .plugin_libraries = {},
                        .config = config};

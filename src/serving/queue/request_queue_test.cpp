@@ -1,139 +1,10 @@
-// The queue with instances that are none: what runs together, what is refused, what ends when.
-#include "tenfold/serving/request_queue.h"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <condition_variable>
-#include <mutex>
+// The queue with instances that are none: what runs together, what is refused, how each request ends once.
 #include <random>
-#include <thread>
 
-namespace tenfold {
+#include "queue/queue_for_tests.h"
+
+namespace tenfold::queue_tests {
 namespace {
-
-using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
-
-// A gate that instances wait at, so that tests decide what has queued before a batch is made.
-class Gate {
- public:
-  void open() {
-    const std::lock_guard lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
-  void pass() {
-    std::unique_lock lock(mutex_);
-    ++arrived_;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return open_; });
-  }
-  void wait_for_arrival() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return arrived_ > 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
-  int arrived_ = 0;
-};
-
-class Request final : public ServedRequest {
- public:
-  Request(std::int64_t rows, std::int64_t width, std::int64_t tokens = 0)
-      : shape_{rows, width}, inputs_{{"x", DType::f32, shape_, {}, nullptr}}, tokens_(tokens) {}
-  std::int64_t tokens() const override { return tokens_; }
-  std::span<const RequestInput> inputs() const override { return inputs_; }
-  void* output_memory(int, std::span<const std::int64_t>, std::int64_t) override { return nullptr; }
-  void take_strings(int, std::span<const std::int64_t>, std::span<const std::string>) override {}
-  void finish(const RequestOutcome& outcome) noexcept override {
-    const std::lock_guard lock(mutex_);
-    ++times_, ended_by_ = outcome.ended_by, failed_ = outcome.error != nullptr, when_ = Clock::now();
-    if (outcome.run) rows_of_batch_ = outcome.run->rows;
-    changed_.notify_all();
-  }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return times_ > 0; });
-  }
-  int times() {
-    const std::lock_guard lock(mutex_);
-    return times_;
-  }
-  std::int64_t rows() const { return shape_[0]; }
-
-  EndedBy ended_by_ = EndedBy::run;
-  bool failed_ = false;
-  std::int64_t rows_of_batch_ = 0;
-  Clock::time_point when_;
-
- private:
-  std::vector<std::int64_t> shape_;
-  std::vector<RequestInput> inputs_;
-  std::int64_t tokens_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int times_ = 0;
-};
-
-class Instance final : public ServedInstance {
- public:
-  Instance(Gate* gate, ErrorKind* failure) : gate_(gate), failure_(failure) {}
-  const std::string& device() const noexcept override { return device_; }
-  std::int64_t memory_bytes() const noexcept override { return 0; }
-  void run(std::span<ServedRequest* const> requests, std::vector<BatchRun>*) noexcept override {
-    BatchRun run{static_cast<int>(requests.size()), 0, Clock::now(), {}, {}, {}};
-    if (gate_) gate_->pass();
-    for (const ServedRequest* request : requests) run.rows += request->inputs()[0].shape[0];
-    run.compute_start = run.compute_end = run.end = Clock::now();
-    for (ServedRequest* request : requests) {
-      const Error error(failure_ ? *failure_ : ErrorKind::internal, "it failed");
-      request->finish({failure_ ? &error : nullptr, failure_ ? nullptr : &run});
-    }
-  }
-
- private:
-  std::string device_ = "cpu";
-  Gate* gate_;
-  ErrorKind* failure_;
-};
-
-std::vector<std::unique_ptr<ServedInstance>> instances(int count, Gate* gate = nullptr, ErrorKind* failure = nullptr) {
-  std::vector<std::unique_ptr<ServedInstance>> made;
-  for (int i = 0; i < count; ++i) made.push_back(std::make_unique<Instance>(gate, failure));
-  return made;
-}
-
-std::shared_ptr<Request> submit(RequestQueue& queue, std::int64_t rows = 1, std::int64_t width = 4,
-                                std::chrono::microseconds timeout = {}, std::uint32_t priority = 0) {
-  const auto request = std::make_shared<Request>(rows, width);
-  queue.submit(request, timeout, priority);
-  return request;
-}
-std::shared_ptr<Request> submit_text(RequestQueue& queue, std::int64_t tokens) {
-  const auto request = std::make_shared<Request>(1, 1 + tokens, tokens);   // of any shapes
-  queue.submit(request);
-  return request;
-}
-std::uint64_t closed(const RequestQueue& queue, BatchClosed reason) {
-  return queue.statistics().closed[static_cast<std::size_t>(reason)];
-}
-
-// One request is at the gate, and what the test submits queues behind it.
-class Behind {
- public:
-  Behind(QueueOptions options) : queue(instances(1, &gate), options) {
-    first = submit(queue, std::max<std::int64_t>(options.max_batch, 1), 9);   // a full batch, which waits for no other
-    gate.wait_for_arrival();
-  }
-  ~Behind() { gate.open(); }   // or the queue would not stop
-  Gate gate;
-  RequestQueue queue;
-  std::shared_ptr<Request> first;
-};
 
 TEST(RequestQueue, PutsWhatWaitsIntoFullBatches) {
   Behind test({.max_batch = 4});
@@ -155,15 +26,6 @@ TEST(RequestQueue, PutsWhatWaitsIntoFullBatches) {
   EXPECT_GT(s.queue.ns, 0u);
 }
 
-TEST(RequestQueue, CountsRowsAndDoesNotLetSmallRequestsOvertake) {
-  Behind test({.max_batch = 4});
-  const auto a = submit(test.queue, 3), b = submit(test.queue, 2), c = submit(test.queue, 1);
-  test.gate.open();
-  for (const auto& request : {a, b, c}) request->wait();
-  EXPECT_EQ(a->rows_of_batch_, 3);
-  EXPECT_EQ(b->rows_of_batch_, 3);   // with c
-}
-
 TEST(RequestQueue, KeepsShapesApart) {
   Behind test({.max_batch = 8, .max_delay = 10s});
   const auto a = submit(test.queue, 1, 4), b = submit(test.queue, 1, 5), c = submit(test.queue, 2, 4);
@@ -174,26 +36,6 @@ TEST(RequestQueue, KeepsShapesApart) {
   EXPECT_GE(closed(test.queue, BatchClosed::shape), 1u);
   test.queue.stop();   // b would wait for 10 s
   EXPECT_EQ(b->rows_of_batch_, 1);
-}
-
-TEST(RequestQueue, WaitsForTheDelayAndNotLonger) {
-  RequestQueue queue(instances(1), {.max_batch = 8, .max_delay = 30ms});
-  const auto start = Clock::now();
-  const auto a = submit(queue);
-  std::this_thread::sleep_for(5ms);
-  const auto b = submit(queue);
-  a->wait(), b->wait();
-  EXPECT_EQ(a->rows_of_batch_, 2);
-  EXPECT_GE(a->when_ - start, 30ms);
-  EXPECT_EQ(closed(queue, BatchClosed::delay), 1u);
-}
-
-TEST(RequestQueue, RunsAtPreferredSizesWithoutTheDelay) {
-  RequestQueue queue(instances(1), {.max_batch = 8, .preferred_rows = {2}, .max_delay = 60s});
-  const auto a = submit(queue), b = submit(queue);
-  a->wait(), b->wait();
-  EXPECT_EQ(a->rows_of_batch_, 2);
-  EXPECT_EQ(closed(queue, BatchClosed::preferred), 1u);
 }
 
 TEST(RequestQueue, FillsBatchesByTokens) {
@@ -217,25 +59,6 @@ TEST(RequestQueue, HasATokenBudgetOfOne) {
     request->wait();
     EXPECT_EQ(request->rows_of_batch_, 1);
   }
-}
-
-// Short texts come without end. A long one that never fits beside the oldest of them runs all the same.
-TEST(RequestQueue, LetsNoMoreThanTwoBatchesOvertake) {
-  Gate gate;
-  RequestQueue queue(instances(1, &gate), {.max_batch = 100, .max_tokens = 10});
-  const auto first = submit_text(queue, 10);
-  gate.wait_for_arrival();
-  std::vector<std::shared_ptr<Request>> in_front, behind;
-  for (int i = 0; i < 4; ++i) in_front.push_back(submit_text(queue, 9));
-  const auto late = submit_text(queue, 5);
-  for (int i = 0; i < 8; ++i) behind.push_back(submit_text(queue, 1));
-  gate.open();
-  for (const auto& request : behind) request->wait();
-  late->wait();
-  // Batches: 9+1, 9+1, 9, 9, 5 and what is left: two of the short ones overtake, the others do not.
-  EXPECT_EQ(std::count_if(behind.begin(), behind.end(), [&](const auto& request) { return request->when_ < late->when_; }), 2);
-  EXPECT_EQ(in_front[2]->rows_of_batch_, 1);
-  EXPECT_EQ(late->rows_of_batch_, 6);   // 5 and five of 1
 }
 
 TEST(RequestQueue, RunsEachAloneWithoutABatchDim) {
@@ -280,143 +103,6 @@ TEST(RequestQueue, TakesListsAsItTakesSingleRequests) {
   test.queue.stop();
   for (const auto& request : taken) EXPECT_EQ(times(request), 1);
   EXPECT_EQ(test.queue.statistics().rejected, 3u);
-}
-
-TEST(RequestQueue, EndsATimeoutWhenItIsDueThoughTheModelIsBusy) {
-  Behind test({.max_batch = 4});
-  const auto start = Clock::now();
-  const auto late = submit(test.queue, 1, 4, 40ms), without = submit(test.queue);
-  late->wait();
-  EXPECT_EQ(late->ended_by_, EndedBy::timeout);
-  EXPECT_GE(late->when_ - start, 40ms);
-  EXPECT_EQ(without->times(), 0);
-  test.gate.open();
-  without->wait();
-  EXPECT_FALSE(without->failed_);
-  EXPECT_EQ(late->times(), 1);
-}
-
-TEST(RequestQueue, HasATimeoutForAllThatRequestsMayShorten) {
-  Behind test({.max_batch = 4, .default_timeout = 60ms});
-  const auto start = Clock::now();
-  const auto a = submit(test.queue), longer = submit(test.queue, 1, 4, 10s), shorter = submit(test.queue, 1, 4, 20ms);
-  shorter->wait();
-  EXPECT_EQ(a->times(), 0);
-  a->wait(), longer->wait();
-  EXPECT_GE(longer->when_ - start, 60ms);
-  EXPECT_EQ(longer->ended_by_, EndedBy::timeout);
-}
-
-std::vector<std::int64_t> batches_of(const std::vector<std::shared_ptr<Request>>& requests) {
-  std::vector<std::int64_t> rows;
-  for (const auto& request : requests) request->wait(), rows.push_back(request->rows_of_batch_);
-  return rows;
-}
-
-TEST(RequestQueue, RunsHigherLevelsFirstAndFillsBatchesFromLowerOnes) {
-  Behind test({.max_batch = 2, .priority_levels = 3, .default_priority = 2});
-  const auto low = submit(test.queue, 1, 4, {}, 3), middle = submit(test.queue, 1, 4), high = submit(test.queue, 1, 4, {}, 1);
-  test.gate.open();
-  EXPECT_EQ(batches_of({high, middle, low}), (std::vector<std::int64_t>{2, 2, 1}));
-  EXPECT_LE(middle->when_, low->when_);
-}
-
-TEST(RequestQueue, KeepsTheOrderOfArrivalInALevel) {
-  Behind test({.max_batch = 0, .priority_levels = 2, .default_priority = 1});
-  std::vector<std::shared_ptr<Request>> requests;
-  for (const std::uint32_t level : {2, 1, 2, 1, 0}) requests.push_back(submit(test.queue, 1, 4, {}, level));
-  test.gate.open();
-  batches_of(requests);
-  const std::vector<int> order = {1, 3, 4, 0, 2};
-  for (std::size_t i = 1; i < order.size(); ++i)
-    EXPECT_LE(requests[static_cast<std::size_t>(order[i - 1])]->when_, requests[static_cast<std::size_t>(order[i])]->when_) << i;
-}
-
-TEST(RequestQueue, HasAPolicyForEachLevel) {
-  QueueOptions options{.max_batch = 1, .default_timeout = 30ms, .priority_levels = 2, .default_priority = 2};
-  options.level_policies[1] = {.max_requests = 1, .allow_timeout_override = false};
-  Behind test(options);
-  const auto kept = submit(test.queue, 1, 4, 1ms, 1), refused = submit(test.queue, 1, 4, {}, 1), late = submit(test.queue);
-  EXPECT_EQ(refused->ended_by_, EndedBy::full_queue);
-  late->wait();
-  EXPECT_EQ(late->ended_by_, EndedBy::timeout);
-  EXPECT_EQ(kept->times(), 0);   // its own timeout does not count
-  const auto another = submit(test.queue, 1, 4, 10s);
-  test.gate.open();
-  kept->wait(), another->wait();
-  EXPECT_FALSE(kept->failed_);
-}
-
-TEST(RequestQueue, LetsLateRequestsRunBehindThoseInTime) {
-  QueueOptions options{.max_batch = 0, .priority_levels = 2, .default_priority = 1};
-  options.level_policies[1] = {.default_timeout = 10ms, .timeout_action = TimeoutAction::delay};
-  Behind test(options);
-  const auto late = submit(test.queue), below = submit(test.queue, 1, 4, {}, 2);
-  std::this_thread::sleep_for(30ms);
-  const auto in_time = submit(test.queue);
-  EXPECT_EQ(late->times(), 0);
-  test.gate.open();
-  batches_of({late, below, in_time});
-  EXPECT_FALSE(late->failed_);
-  EXPECT_LE(in_time->when_, late->when_);
-  EXPECT_LE(late->when_, below->when_);
-}
-
-TEST(RequestQueue, RefusesLevelsThatAreNone) {
-  EXPECT_THROW(RequestQueue(instances(1), {.priority_levels = 2}), Error);   // without a default
-  EXPECT_THROW(RequestQueue(instances(1), {.priority_levels = 2, .default_priority = 3}), Error);
-  EXPECT_THROW(RequestQueue(instances(1), {.default_priority = 1}), Error);
-  QueueOptions options{.priority_levels = 2, .default_priority = 1};
-  options.level_policies[3] = {};
-  EXPECT_THROW(RequestQueue(instances(1), options), Error);
-}
-
-// As in Triton: the largest preferred size that there is, until the delay has passed; then all that fit.
-TEST(RequestQueue, TakesPreferredSizesUntilTheDelayHasPassed) {
-  std::vector<std::shared_ptr<Request>> requests;
-  {
-    Behind test({.max_batch = 8, .preferred_rows = {2, 4}, .max_delay = 60s});
-    for (int i = 0; i < 8; ++i) requests.push_back(submit(test.queue));
-    test.gate.open();
-    EXPECT_EQ(batches_of(requests), std::vector<std::int64_t>(8, 4));
-    EXPECT_EQ(closed(test.queue, BatchClosed::preferred), 2u);
-    const auto a = submit(test.queue, 3), b = submit(test.queue, 3);   // more than 4 together, so the first runs alone
-    a->wait();
-    EXPECT_EQ(a->rows_of_batch_, 3);
-    test.queue.stop();
-    EXPECT_EQ(b->rows_of_batch_, 3);
-  }
-  requests.clear();
-  Behind test({.max_batch = 8, .preferred_rows = {4}, .max_delay = 20ms});
-  for (int i = 0; i < 7; ++i) requests.push_back(submit(test.queue));
-  std::this_thread::sleep_for(40ms);
-  test.gate.open();
-  EXPECT_EQ(batches_of(requests), std::vector<std::int64_t>(7, 7));
-  EXPECT_EQ(closed(test.queue, BatchClosed::delay), 1u);
-}
-
-TEST(RequestQueue, FinishesInTheOrderOfArrival) {
-  Gate first_gate;
-  std::vector<std::unique_ptr<ServedInstance>> two = instances(1, &first_gate);
-  two.push_back(std::make_unique<Instance>(nullptr, nullptr));
-  RequestQueue queue(std::move(two), {.max_batch = 0, .preserve_ordering = true});
-  std::vector<std::shared_ptr<Request>> requests;
-  while (true) {   // until the instance behind the gate has one; the other has run those before
-    requests.push_back(submit(queue));
-    std::this_thread::sleep_for(2ms);
-    if (requests.back()->times() == 0) break;
-  }
-  first_gate.wait_for_arrival();
-  const auto held = submit(queue), last = submit(queue);
-  while (queue.statistics().waiting > 0) std::this_thread::sleep_for(1ms);
-  std::this_thread::sleep_for(5ms);
-  EXPECT_EQ(requests.back()->times(), 0);
-  EXPECT_EQ(held->times(), 0);         // the free instance has run it
-  first_gate.open();
-  held->wait(), last->wait();
-  EXPECT_EQ(requests.back()->times(), 1);
-  EXPECT_LE(requests.back()->when_, held->when_);
-  EXPECT_LE(held->when_, last->when_);
 }
 
 TEST(RequestQueue, TakesCancelledRequestsOut) {
@@ -505,4 +191,4 @@ TEST_P(RandomRequests, EndOnceEach) {
 }
 
 }  // namespace
-}  // namespace tenfold
+}  // namespace tenfold::queue_tests

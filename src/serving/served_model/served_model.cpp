@@ -40,14 +40,19 @@ FileModel::FileModel(const std::string& path, ServedModelOptions options) : path
   if (open_.empty()) options_.build.profiles = batch_profiles(of_file, bindings_, options_.max_batch);
 }
 
+namespace {
+bool exists(const std::string& device) {
+  const auto all = tenfold::devices();
+  return std::any_of(all.begin(), all.end(), [&](const DeviceDescription& one) { return one.device == device; });
+}
+}  // namespace
+
 std::shared_ptr<DeviceEngines> FileModel::engines_on(const std::string& device) {
   const std::lock_guard lock(mutex_);
   auto& engines = devices_[device];
   if (engines) return engines;
-  // A device that does not exist is no way to anything: create_instance() has the CPU then, with an engine that is tuned for it.
-  const auto all = tenfold::devices();
-  const bool exists = std::any_of(all.begin(), all.end(), [&](const DeviceDescription& one) { return one.device == device; });
-  engines = std::make_shared<DeviceEngines>(path_, options_, device, options_.fallback_at_runs && is_gpu(device) && exists);
+  // A GPU that does not exist is no way to anything: create_instance() has the CPU then, with an engine that is tuned for it.
+  engines = std::make_shared<DeviceEngines>(path_, options_, device, options_.fallback_at_runs && is_gpu(device) && exists(device));
   if (open_.empty()) engines->prepare_fallback();
   const std::lock_guard counts(counts_mutex_);
   loaded_.push_back(engines);

@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <mutex>
 
@@ -15,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::atomic<std::int64_t> searched{0};
 std::mutex added_mutex;
 std::vector<std::string>& added() {
   static std::vector<std::string> folders;
@@ -79,20 +81,27 @@ void prefer_file(const std::string& path) {
   preferred().push_back(path);
 }
 
+std::vector<std::string> added_places() {
+  const std::lock_guard lock(added_mutex);
+  return added();
+}
+
+std::int64_t searches() noexcept { return searched.load(std::memory_order_relaxed); }
+
+namespace {
 std::vector<std::string> search_places() {
+  searched.fetch_add(1, std::memory_order_relaxed);
   std::vector<std::string> places;
-  {
-    std::lock_guard lock(added_mutex);
-    for (const std::string& folder : added()) {
-      places.push_back(folder);
-      add_python_packages(folder, places);
-    }
+  for (const std::string& folder : added_places()) {
+    places.push_back(folder);
+    add_python_packages(folder, places);
   }
   for (const char* folder : {"/usr/local/cuda/lib64", "/usr/local/cuda/lib", "/usr/local/nvidia/lib64", "/opt/cuda/lib64"})
     places.emplace_back(folder);
   for (const char* prefix : {"/usr/local", "/usr"}) add_python_packages(prefix, places);
   return places;
 }
+}  // namespace
 
 Library::Library(const std::vector<std::string>& names, const std::string& companion) {
   std::vector<std::string> files;

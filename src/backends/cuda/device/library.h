@@ -1,6 +1,7 @@
 // A shared library that is opened while the program runs, so that one binary works with or without it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,8 @@ namespace tenfold::backends::cuda {
 
 class Library {
  public:
-  // The first of these file names that can be opened: where the loader looks, then in the folders that search_places() lists.
+  // The first of these file names that can be opened: where the loader looks, then in folders that were added, the toolkit's, and
+  // those of Python packages below the usual prefixes.
   // Files beside it whose names begin with `companion` are opened too: it asks the loader for them by name alone.
   explicit Library(const std::vector<std::string>& names, const std::string& companion = "");
   ~Library();
@@ -35,10 +37,11 @@ class Library {
   std::string why_not_;
 };
 
-// Folders beside the loader's own: the toolkit's, and those of Python packages below the usual prefixes.
-std::vector<std::string> search_places();
-// A folder to look in first: a virtual environment's, say. Affects libraries that are not opened yet.
+// A folder to look in first: a virtual environment's, say. Affects libraries that nobody has asked for yet.
 void add_search_place(const std::string& folder);
+std::vector<std::string> added_places();
+// How many libraries were looked for in folders: each is once in a process, found or not.
+std::int64_t searches() noexcept;
 // The files of the libraries that were opened here, wherever the loader found them (in this process another may have brought them): for a
 // process that is to compute with the same.
 std::vector<std::string> opened_files();
