@@ -29,8 +29,11 @@ std::optional<Declared> declared(std::string_view attributes, std::string_view n
 
 // The forms of one operator, oldest first.
 std::span<const StandardForm> forms_of(std::span<const StandardForm> table, std::string_view op) {
-  const auto found = std::ranges::equal_range(table, op, {}, [](const StandardForm& form) { return std::string_view(form.op); });
-  return {found.begin(), found.end()};
+  const auto less = [](const StandardForm& form, std::string_view o) { return form.op < o; };
+  const auto first = std::lower_bound(table.begin(), table.end(), op, less);
+  auto last = first;
+  while (last != table.end() && last->op == op) ++last;
+  return {first, last};
 }
 
 // The form that an opset has, or null.
