@@ -130,7 +130,7 @@ def truth_of(folder, model, texts):
 
 def tenfold_texts(bench, folder, name, *flags):
     return serve_common.Tenfold(bench.build / 'cli/tenfold', folder, bench.folder / f'{name}.log', '--name=minilm', '--device=cpu',
-                                f'--plan-cache-dir={bench.folder}/plans', *flags, *bench.args.encoder_flags.split())
+                                f'--plan-cache-dir={bench.folder}/plans', *flags, *bench.args.encoder_flags.split(), seconds=300)
 
 
 def int8_flags(bench):
