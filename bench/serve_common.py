@@ -126,10 +126,10 @@ class Process:
 
 
 class Tenfold(Process):
-    def __init__(self, program, what, log, *flags):
+    def __init__(self, program, what, log, *flags, seconds=120):
         self.http, self.grpc, self.metrics = free_ports(3)
         super().__init__([str(program), 'serve', *([str(what)] if what else []), f'--http-port={self.http}', f'--grpc-port={self.grpc}',
-                          f'--metrics-port={self.metrics}', *flags], log)
+                          f'--metrics-port={self.metrics}', *flags], log, seconds)
 
 
 class Triton(Process):

@@ -64,14 +64,14 @@ def find_encoder(args):
     return pathlib.Path(found.origin).parent / 'model' if found else None
 
 
-def sentences(args):
+def sentences(args, first=0, count=64):
     path = pathlib.Path(args.sentences) if args.sentences else STSB
     if not path.exists():
-        return [f'The {what} of {where} is {how}.' for what in ('harbor', 'weather', 'history', 'old town')
+        return [] if first else [f'The {what} of {where} is {how}.' for what in ('harbor', 'weather', 'history', 'old town')
                 for where in ('Zurich', 'a small village in the north', 'the capital', 'Lisbon') for how in
                 ('quiet', 'not what it was ten years ago', 'worth a longer visit', 'known to few')]
     with open(path, newline='', encoding='utf-8') as file:
-        return [line[0] for line in csv.reader(file)][:64]
+        return [line[0] for line in csv.reader(file)][first:first + count]
 
 
 def openai_vector(server, path, text):
@@ -121,6 +121,25 @@ def truth_of(folder, model, texts):
     return np.stack(rows)
 
 
+def tenfold_texts(bench, folder, name, *flags):
+    return serve_common.Tenfold(bench.build / 'cli/tenfold', folder, bench.folder / f'{name}.log', '--name=minilm', '--device=cpu',
+                                f'--plan-cache-dir={bench.folder}/plans', *flags, *bench.args.encoder_flags.split(), seconds=300)
+
+
+def int8_flags(bench):
+    """Ranges come from sentences that no request has."""
+    texts = bench.folder / 'calibration.txt'
+    texts.write_text('\n'.join(sentences(bench.args, 64, 200)))
+    return ['--precision=int8', *([f'--calibration-texts={texts}'] if texts.stat().st_size else [])]
+
+
+def check_vectors(side, found, truth):
+    far = np.abs(found - truth).max()
+    cosine = ((found * truth).sum(1) / np.linalg.norm(found, axis=1) / np.linalg.norm(truth, axis=1)).mean()
+    if far > 1e-4 if side != 'int8' else cosine < 0.99:
+        sys.exit(f'{side}: vectors differ from ONNX Runtime\'s by {far}, their mean cosine is {cosine}')
+
+
 def minilm(bench):
     folder = find_encoder(bench.args)
     if not folder or importlib.util.find_spec('tokenizers') is None:
@@ -134,9 +153,8 @@ def minilm(bench):
     truth = truth_of(folder, model, texts[:8])
     with contextlib.ExitStack() as stack:
         enter = stack.enter_context
-        flags = ['--name=minilm', '--device=cpu', f'--plan-cache-dir={bench.folder}/plans', *bench.args.encoder_flags.split()]
-        log = bench.folder / 'tenfold-texts.log'
-        made = {'tenfold': (enter(serve_common.Tenfold(bench.build / 'cli/tenfold', folder, log, *flags)), '/v1/embeddings')}
+        made = {'tenfold': (enter(tenfold_texts(bench, folder, 'tenfold-texts')), '/v1/embeddings'),
+                'int8': (enter(tenfold_texts(bench, folder, 'tenfold-int8', *int8_flags(bench))), '/v1/embeddings')}
         if importlib.util.find_spec('fastapi') and importlib.util.find_spec('uvicorn'):
             made['fastapi'] = enter(serve_peers.FastApi(folder, model, bench.folder / 'fastapi.log', CORES)), '/v1/embeddings'
         else:
@@ -149,11 +167,12 @@ def minilm(bench):
             made['python'] = enter(triton_text(bench, folder, model, truth.shape[1])), None
         for side, (server, path) in made.items():
             found = np.stack([openai_vector(server, path, text) if path else triton_vector(server, text) for text in texts[:8]])
-            far = np.abs(found - truth).max()
-            if far > 1e-4:
-                sys.exit(f'{side}: vectors differ from ONNX Runtime\'s by {far}')
+            check_vectors(side, found, truth)
             write_text_requests(bench, server, side, path, texts)
-        yield from compare(bench, 'MiniLM, a sentence a request', {side: server for side, (server, _) in made.items()}, 16)
+        servers = {side: server for side, (server, _) in made.items()}
+        int8 = servers.pop('int8')
+        yield from compare(bench, 'MiniLM, a sentence a request', servers, 16)
+        yield from compare(bench, 'MiniLM in int8, the others in fp32', {**servers, 'tenfold': int8}, 16)
 
 
 # An image model by shared memory: its requests are short, and 600 kB are read where they lie.

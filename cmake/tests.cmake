@@ -253,8 +253,8 @@ if(TENFOLD_PYTHON3)
                text_data_test modelopt_files_test embed_test packages_test serve_test serve_refusals_test serve_batches_test
                serve_flags_test repository_test model_config_test net_security_test net_faults_test observe_test traces_test logs_test
                supervisor_test next_worker_test shutdown_test service_manager_test serve_loads_test schedule_test openapi_test
-               pattern_engine_test shared_memory_test text_routes_test text_limits_test text_scores_test latency_test recurrent_test
-               report_test)
+               pattern_engine_test shared_memory_test text_routes_test text_limits_test text_int8_test text_scores_test latency_test
+               recurrent_test report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\

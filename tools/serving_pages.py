@@ -50,6 +50,7 @@ SIDES = {'tenfold': 'tenfold serve', 'triton': 'Triton, libtriton_tenfold.so', '
 PRODUCT_SIDES = {'tenfold': 'tenfold serve', 'fastapi': 'FastAPI, tokenizers, ONNX Runtime', 'infinity': 'infinity-emb, optimum',
                  'python': SIDES['python'], 'exec': 'tenfold exec, without a server'}
 LATER = {'MiniLM, a sentence a request': '`script/bench --serve --only minilm`',
+         'MiniLM in int8, the others in fp32': '`script/bench --serve --only minilm`',
          'ResNet-50, 600 kB by shared memory': '`script/bench --serve --only resnet --models FOLDER`'}
 
 

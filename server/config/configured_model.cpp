@@ -104,6 +104,9 @@ ModelOptions configured_model(ModelConfig config, const std::string& name, std::
     Completion completion = defaults.completion;
     if (!device.empty()) completion.device = device;
     const bool encoder = is_encoder_folder(options.path);
+    if (!encoder && defaults.text.precision == EncoderPrecision::int8)
+      throw Error(ErrorKind::unsupported, "--precision is int8, which is for encoders' folders, and " + options.path +
+                                              " is none: tenfold quantize writes an int8 model, which needs no flag");
     if (encoder && defaults.text.any_batch) completion.default_max_batch = kDefaultTexts;
     // One makes answers of vectors while the other computes, which keeps a GPU busy half as long again.
     if (completion.instances == 0) completion.instances = encoder && is_gpu(completion.device) ? 2 : 1;

@@ -11,6 +11,7 @@ StartRow row_of(const Model& model) {
   const BuildConfig& build = options.served.build;
   row.model = model.name(), row.version = model.version();
   row.precision = build.auto_precision ? "auto" : build.fp16 ? "fp16" : build.bf16 ? "bf16" : build.tf32 ? "tf32" : "fp32";
+  if (options.encoder && options.encoder->encoder.precision == EncoderPrecision::int8) row.precision = "int8";
   for (const std::string& device : model.devices())
     if (row.device.find(device) == std::string::npos) row.device += (row.device.empty() ? "" : ",") + device;
   if (model.devices().size() > 1) row.device += " x " + std::to_string(model.devices().size());

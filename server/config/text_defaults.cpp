@@ -1,6 +1,7 @@
 #include "config/text_defaults.h"
 
 #include <algorithm>
+#include <fstream>
 
 #include "tenfold/device.h"
 #include "tenfold/error.h"
@@ -21,6 +22,15 @@ void set_prompt(ServedEncoderOptions& served, const EncoderInfo& info, const Tex
   served.prompt = found->second;
 }
 
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty()) lines.push_back(line);
+  if (lines.empty()) throw Error(ErrorKind::io, "--calibration-texts: '" + path + "' has no text that can be read; expected one a line");
+  return lines;
+}
+
 }  // namespace
 
 TextDefaults text_defaults(const cli::ServeOptions& options) {
@@ -32,6 +42,9 @@ TextDefaults text_defaults(const cli::ServeOptions& options) {
   if (dtype == "float16") text.precision = EncoderPrecision::fp16;
   if (dtype == "bfloat16") text.precision = EncoderPrecision::bf16;
   text.prompt = options.text.prompt, text.prompt_name = options.text.prompt_name;
+  text.calibration = options.text.calibration;
+  if (!text.calibration.empty() && text.precision != EncoderPrecision::int8)
+    throw Error(ErrorKind::invalid_argument, "--calibration-texts is for --precision=int8: remove it, or add that");
   return text;
 }
 
@@ -51,6 +64,7 @@ void set_encoder(ModelOptions& model, const TextDefaults& defaults) {
   const std::string device = model.instances.empty() ? "cpu" : model.instances.front().device;
   served.encoder.build.device = device;
   if (defaults.precision != EncoderPrecision::by_build) served.encoder.precision = defaults.precision;
+  if (!defaults.calibration.empty()) served.encoder.calibration_texts = lines_of(defaults.calibration);
   const EncoderInfo info = Encoder::load(model.path, served.encoder).info();
   std::int64_t& budget = model.queue.max_tokens;
   budget = defaults.batch_tokens;

@@ -15,6 +15,7 @@ struct TextDefaults {
   bool any_batch = true;                         // no flag says how many rows a batch has
   EncoderPrecision precision = EncoderPrecision::by_build;
   std::string prompt, prompt_name;
+  std::string calibration;                       // a file of texts; empty: built-in ones
 };
 TextDefaults text_defaults(const cli::ServeOptions& options);
 TextOptions text_options(const cli::ServeOptions& options);

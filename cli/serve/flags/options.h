@@ -29,7 +29,7 @@ struct QueueFlags {
 struct TextFlags {
   std::int64_t batch_tokens = 0, max_texts = -1; // 0, -1: as the help says
   bool truncate = true, token_input = false, dimensions = false;
-  std::string prompt, prompt_name, dtype;
+  std::string prompt, prompt_name, dtype, calibration;
   int tokenizers = 0;                            // threads
   std::string model_id;                          // TEI's name for the folder
 };

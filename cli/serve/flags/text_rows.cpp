@@ -15,6 +15,8 @@ void add_text_rows(Flags& flags, TextFlags& options) {
   flags.add_text("default-prompt-name", options.prompt_name, "NAME",
                  "of the folder's prompts, put in front of each text; default: the folder's default prompt");
   flags.add_text("default-prompt", options.prompt, "TEXT", "put in front of each text, in place of a prompt of the folder's");
+  flags.add_text("calibration-texts", options.calibration, "FILE",
+                 "for --precision=int8: texts like those to come, one a line; default: ten built-in sentences");
   add_number(flags, "tokenization-workers", options.tokenizers, 0, 1024,
              "threads that tokenize long lists; 0: as many as processors, 8 at most (0)");
   flags.add_switch("allow-token-input", options.token_input, "lists of token ids are taken in place of texts");

@@ -19,7 +19,7 @@
 namespace tenfold {
 
 struct ServedEncoderOptions {
-  EncoderOptions encoder;        // its devices are those of the instances
+  EncoderOptions encoder;        // its devices are those of the instances; `packed` not set: yes, on CPUs, too
   std::int64_t max_batch = 0;    // the most texts that are computed together; 0: those of each request by themselves
   bool fallback = true;          // as ServedModelOptions::fallback
   // In front of each text that comes as a string. Not set: the folder's default prompt, as sentence-transformers has it.

@@ -39,6 +39,7 @@ EncoderModel::EncoderModel(const std::string& folder, ServedEncoderOptions optio
 std::shared_ptr<const Encoder> EncoderModel::load(const std::string& device) const {
   EncoderOptions options = options_.encoder;
   options.build.device = device;
+  if (!options.packed) options.packed = true;   // requests that meet have several lengths: each would read all weights again
   return std::make_shared<const Encoder>(Encoder::load(folder_, std::move(options)));
 }
 
