@@ -151,66 +151,64 @@ void row_f32(float* out, const float* x, int64_t stride, int64_t count) {
   }
   for (; i < count; ++i) out[i] = join_one<kMax>(out[i], x[i * stride]);
 }
-template <bool kMax>
-void windows_f32(float* out, const float* x, int64_t taps, int64_t dilation, int64_t stride, int64_t count) {
-  const auto block = [&](int64_t i, auto&& element) {
-    vf sum = element(x + i * stride);
-    for (int64_t t = 1; t < taps; ++t) sum = join<kMax>(sum, element(x + i * stride + t * dilation));
-    return sum;
-  };
-  int64_t i = 0;
-  if (stride == 1)
-    for (; i + kLanes <= count; i += kLanes) store(out + i, block(i, [](const float* p) { return load(p); }));
-  else
-    for (; i + kLanes < count; i += kLanes) store(out + i, block(i, [](const float* p) { return load_even(p); }));
-  if (const int64_t n = count - i; n > 0)
-    store_n(out + i, block(i, [&](const float* p) { return stride == 1 ? load_n(p, n) : load_even(p, n); }), n);
-}
 
-// Lanes [from, to).
-TENFOLD_INLINE vmask between(int64_t from, int64_t to) {
-#if defined(__AVX512F__)
-  return static_cast<vmask>(lanes(to) & ~lanes(from));
-#else
-  return bits_andnot(lanes(from), lanes(to));
-#endif
-}
 // kRows: so many rows; 0: any number.
 template <bool kMax, int kRows>
-void lines_of(float* out, const float* x, const int64_t* rows, int64_t row_count, const PoolLine& line, const float* scales) {
-  const int64_t count = kRows ? kRows : row_count;
-  for (int64_t i = 0; i < line.count; i += kLanes) {
-    vf all = set1(kMax ? -__builtin_inff() : 0.f);
-    int64_t at = i - line.begin;   // of the first lane
-    for (int64_t t = 0; t < line.taps; ++t, at += line.dilation) {
-      const float* const from = x + at;
-      if (at >= 0 && at + kLanes <= line.width) {
-        vf v = load(from + rows[0]);
+void join_rows(float* out, const float* x, const int64_t* rows, int64_t row_count, int64_t count) {
+  const auto block = [&](int64_t i, auto&& read) __attribute__((always_inline)) {
+    vf v = read(x + rows[0] + i);
 #pragma GCC unroll 4
-        for (int64_t r = 1; r < count; ++r) v = join<kMax>(v, load(from + rows[r]));
-        all = join<kMax>(all, v);
-        continue;
-      }
-      const int64_t first = at < 0 ? -at : 0, last = line.width - at < kLanes ? line.width - at : kLanes;
-      if (first >= last) continue;
-      const vmask inside = between(first, last);
-      vf v = load_if(from + rows[0], inside);
-#pragma GCC unroll 4
-      for (int64_t r = 1; r < count; ++r) v = join<kMax>(v, load_if(from + rows[r], inside));
-      all = kMax ? blend(all, join<kMax>(all, v), inside) : add(all, v);
-    }
-    const int64_t n = line.count - i < kLanes ? line.count - i : kLanes;
-    if (n < kLanes) store_n(out + i, kMax ? all : mul(all, load_n(scales + i, n)), n);
-    else store(out + i, kMax ? all : mul(all, load(scales + i)));
-  }
+    for (int64_t r = 1; r < (kRows ? kRows : row_count); ++r) v = join<kMax>(v, read(x + rows[r] + i));
+    return v;
+  };
+  const auto whole = [&](int64_t i) __attribute__((always_inline)) { store(out + i, block(i, [](const float* p) { return load(p); })); };
+  if (count < kLanes) return store_n(out, block(0, [&](const float* p) { return load_n(p, count); }), count);
+  for (int64_t i = 0; i + kLanes <= count; i += kLanes) whole(i);
+  if (count % kLanes) whole(count - kLanes);   // some of them once more: that is faster than a mask
 }
 template <bool kMax>
-void lines_f32(float* out, const float* x, const int64_t* rows, int64_t row_count, const PoolLine& line, const float* scales) {
+void rows_f32(float* out, const float* x, const int64_t* rows, int64_t row_count, int64_t count) {
   switch (row_count) {
-    case 1: return lines_of<kMax, 1>(out, x, rows, row_count, line, scales);
-    case 2: return lines_of<kMax, 2>(out, x, rows, row_count, line, scales);
-    case 3: return lines_of<kMax, 3>(out, x, rows, row_count, line, scales);
-    default: return lines_of<kMax, 0>(out, x, rows, row_count, line, scales);
+    case 2: return join_rows<kMax, 2>(out, x, rows, row_count, count);
+    case 3: return join_rows<kMax, 3>(out, x, rows, row_count, count);
+    case 4: return join_rows<kMax, 4>(out, x, rows, row_count, count);
+    default: return join_rows<kMax, 0>(out, x, rows, row_count, count);
+  }
+}
+
+// kTaps: so many taps; 0: any number.
+template <bool kMax, int kTaps>
+void join_windows(float* out, const float* x, int64_t taps, int64_t dilation, int64_t stride, int64_t count, const float* scales) {
+  const auto block = [&](int64_t i, auto&& read) __attribute__((always_inline)) {
+    vf v = read(x + i * stride);
+#pragma GCC unroll 4
+    for (int64_t t = 1; t < (kTaps ? kTaps : taps); ++t) v = join<kMax>(v, read(x + i * stride + t * dilation));
+    return v;
+  };
+  const auto whole = [&](int64_t i, auto&& read) __attribute__((always_inline)) {
+    const vf v = block(i, read);
+    store(out + i, kMax ? v : mul(v, load(scales + i)));
+  };
+  const auto dense = [](const float* p) { return load(p); };
+  const auto even = [](const float* p) { return load_even(p); };
+  int64_t i = 0;
+  if (stride == 1) {
+    for (; i + kLanes <= count; i += kLanes) whole(i, dense);
+    if (i < count && i > 0) return whole(count - kLanes, dense);
+  } else {
+    for (; i + kLanes < count; i += kLanes) whole(i, even);   // the last element read is 2 * kLanes - 1 further
+  }
+  const int64_t n = count - i;
+  if (n == 0) return;
+  const vf v = block(i, [&](const float* p) { return stride == 1 ? load_n(p, n) : load_even(p, n); });
+  store_n(out + i, kMax ? v : mul(v, load_n(scales + i, n)), n);
+}
+template <bool kMax>
+void windows_f32(float* out, const float* x, int64_t taps, int64_t dilation, int64_t stride, int64_t count, const float* scales) {
+  switch (taps) {
+    case 2: return join_windows<kMax, 2>(out, x, taps, dilation, stride, count, scales);
+    case 3: return join_windows<kMax, 3>(out, x, taps, dilation, stride, count, scales);
+    default: return join_windows<kMax, 0>(out, x, taps, dilation, stride, count, scales);
   }
 }
 
@@ -308,10 +306,10 @@ extern "C" constinit const PoolKernels TENFOLD_TABLE(pool) = {position<true, flo
                                                               max_row_bf16,
                                                               row<true, std::uint8_t>,
                                                               row<true, std::int8_t>,
+                                                              rows_f32<true>,
+                                                              rows_f32<false>,
                                                               windows_f32<true>,
-                                                              windows_f32<false>,
-                                                              lines_f32<true>,
-                                                              lines_f32<false>};
+                                                              windows_f32<false>};
 #define REDUCTIONS(T)                                                                                                   \
   {{columns<Reduce::sum, T>, columns<Reduce::max, T>, columns<Reduce::min, T>, columns<Reduce::squares, T>,             \
     columns<Reduce::absolutes, T>},                                                                                     \

@@ -13,17 +13,11 @@ using PoolPosition = void (*)(const T* x, const std::int64_t* offsets, std::int6
 template <class T>
 using PoolRow = void (*)(T* out, const T* x, std::int64_t stride, std::int64_t count);
 
-// out[i] = the join over t < taps of x[i * stride + t * dilation]; stride is 1 or 2.
-using PoolWindows = void (*)(float* out, const float* x, std::int64_t taps, std::int64_t dilation, std::int64_t stride, std::int64_t count);
-
-// A row of outputs at stride 1: its windows have `taps` places, `dilation` apart, and begin `begin` in front of a row of `width` elements.
-struct PoolLine {
-  std::int64_t width, begin, taps, dilation, count;
-};
-// out[i] = the join over rows and t < taps of x[rows[r] + i + t * dilation - begin], of what lies inside; sums times scales[i].
-// There is a row.
-using PoolLines = void (*)(float* out, const float* x, const std::int64_t* rows, std::int64_t row_count, const PoolLine& line,
-                           const float* scales);
+// out[i] = the join over rows of x[rows[r] + i]. There is a row.
+using PoolRows = void (*)(float* out, const float* x, const std::int64_t* rows, std::int64_t row_count, std::int64_t count);
+// out[i] = the join over t < taps of x[i * stride + t * dilation], sums times scales[i]; stride is 1 or 2.
+using PoolWindows = void (*)(float* out, const float* x, std::int64_t taps, std::int64_t dilation, std::int64_t stride, std::int64_t count,
+                             const float* scales);
 
 struct PoolKernels {
   PoolPosition<float> max_position_f32, sum_position_f32;
@@ -34,8 +28,8 @@ struct PoolKernels {
   PoolRow<std::uint16_t> max_row_bf16;
   PoolRow<std::uint8_t> max_row_u8;
   PoolRow<std::int8_t> max_row_i8;
+  PoolRows max_rows_f32, sum_rows_f32;
   PoolWindows max_windows_f32, sum_windows_f32;
-  PoolLines max_lines_f32, sum_lines_f32;
 };
 
 enum class Reduce : std::uint8_t { sum, max, min, squares, absolutes, count_ };

@@ -15,7 +15,7 @@ using namespace cpu;
 
 using std::int64_t;
 
-constexpr int64_t kMaxTaps = 512, kMaxJoined = 1024, kFewTaps = 16;   // more than few are quicker with the rows joined first
+constexpr int64_t kMaxTaps = 512, kMaxJoined = 1024;
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
@@ -199,19 +199,63 @@ void join_rows(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps&
   });
 }
 
-// The windows of a row of outputs, whose input is x: of the rows joined to one with what is beside it. False: that is too long a row.
-bool padded_row(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps& y, const float* x, float* out, PoolRow<float> row) {
-  const int64_t width = (e.out[2] - 1) * k.stride[2] + (k.kernel[2] - 1) * k.dilation[2] + 1;
-  if (k.stride[2] > 2 || width > kMaxJoined || z.first >= z.last || y.first >= y.last) return false;
-  float padded[kMaxJoined];
-  const float none = k.is_max ? lowest<float>() : 0.f;
-  const int64_t begin = std::min(k.begin[2], width), middle = std::min(e.in[2], width - begin);
-  std::fill(padded, padded + begin, none);
-  std::fill(padded + begin + middle, padded + width, none);
-  join_rows(k, e, z, y, x, padded + begin, middle, row);
-  (k.is_max ? k.kernels->max_windows_f32 : k.kernels->sum_windows_f32)(out, padded, k.kernel[2], k.dilation[2], k.stride[2], e.out[2]);
-  return true;
-}
+// Rows of outputs of which the rows under the windows are joined first, beside what pads them, and then the windows: some rows of one
+// before the other, since a vector that lies across two that were just written waits for both.
+class PaddedRows {
+ public:
+  PaddedRows(const Kernel& k, const ConvExtents& e, const Inner& inner)
+      : k_(k), e_(e), inner_(inner), width_((e.out[2] - 1) * k.stride[2] + (k.kernel[2] - 1) * k.dilation[2] + 1) {
+    usable = k.dtype == DType::f32 && k.stride[2] <= 2 && width_ <= kMaxJoined;
+    if (!usable) return;
+    begin_ = std::min(k.begin[2], width_), middle_ = std::min(e.in[2], width_ - begin_);
+    most_ = std::min(kRows, kFloats / width_);
+    std::fill_n(padded_, most_ * width_, k.is_max ? lowest<float>() : 0.f);
+  }
+  bool usable;
+
+  // The row `out` of outputs, whose input is x.
+  void add(const Taps& z, const Taps& y, const float* x, float* out) {
+    int64_t rows[kMaxTaps], count = 0;
+    for_window_rows(k_, e_, z, y, x, [&](const float* row) { rows[count++] = row - x; });
+    if (count == 0) {
+      std::fill(out, out + e_.out[2], k_.is_max ? lowest<float>() : 0.f);
+      return;
+    }
+    if (!k_.is_max) set_scales(z, y, count);
+    (k_.is_max ? k_.kernels->max_rows_f32 : k_.kernels->sum_rows_f32)(padded_ + rows_ * width_ + begin_, x, rows, count, middle_);
+    out_[rows_++] = out;
+    if (rows_ == most_) finish();
+  }
+  // Has to follow the last row.
+  void finish() {
+    for (int64_t r = 0; r < rows_; ++r)
+      (k_.is_max ? k_.kernels->max_windows_f32 : k_.kernels->sum_windows_f32)(out_[r], padded_ + r * width_, k_.kernel[2], k_.dilation[2],
+                                                                              k_.stride[2], e_.out[2], scales_);
+    rows_ = 0;
+  }
+
+ private:
+  // Most rows have as many rows under their windows as the one before.
+  void set_scales(const Taps& z, const Taps& y, int64_t count) {
+    const int64_t rows = k_.count_pads ? z.padded * y.padded : count;
+    if (rows == scaled_) return;
+    finish();
+    scaled_ = rows;
+    const auto scale = [&](int64_t ox) { return scale_at(k_, e_, z, y, count, ox); };
+    for (int64_t ox = 0; ox < inner_.left; ++ox) scales_[ox] = scale(ox);
+    if (inner_.left < inner_.right) std::fill(scales_ + inner_.left, scales_ + inner_.right, scale(inner_.left));   // they are alike
+    for (int64_t ox = inner_.right; ox < e_.out[2]; ++ox) scales_[ox] = scale(ox);
+  }
+
+  static constexpr int64_t kRows = 8, kFloats = 4 * kMaxJoined;
+  const Kernel& k_;
+  const ConvExtents& e_;
+  const Inner& inner_;
+  int64_t width_, begin_ = 0, middle_ = 0, most_ = 0, rows_ = 0;   // of a padded row: all, in front, between; rows that fit, that wait
+  int64_t scaled_ = -1;                                            // rows under the windows for which the scales are
+  float* out_[kRows];
+  float padded_[kFloats], scales_[kMaxJoined];
+};
 
 // The same for any length and type, tap by tap.
 template <class T, class Row>
@@ -230,47 +274,6 @@ void plain_row(const Kernel& k, const ConvExtents& e, const Taps& z, const Taps&
   }
 }
 
-// Rows of outputs of few taps at stride 1, each at once; what lies beside a row is not read.
-class Lines {
- public:
-  Lines(const Kernel& k, const ConvExtents& e, const Inner& inner)
-      : k_(k), e_(e), inner_(inner), line_{e.in[2], k.begin[2], k.kernel[2], k.dilation[2], e.out[2]} {
-    usable = k.stride[2] == 1 && k.kernel[0] * k.kernel[1] * k.kernel[2] <= kFewTaps && e.out[2] <= kMaxJoined;
-  }
-  bool usable;
-
-  void run(const Taps& z, const Taps& y, const float* x, float* out) {
-    int64_t rows[kFewTaps], count = 0;
-    for (int64_t kz = z.first; kz < z.last; ++kz)
-      for (int64_t ky = y.first; ky < y.last; ++ky)
-        rows[count++] = ((z.at + kz * k_.dilation[0]) * e_.in[1] + y.at + ky * k_.dilation[1]) * e_.in[2];
-    if (count == 0) {
-      std::fill(out, out + e_.out[2], k_.is_max ? lowest<float>() : 0.f);
-      return;
-    }
-    if (!k_.is_max) set_scales(z, y, count);
-    (k_.is_max ? k_.kernels->max_lines_f32 : k_.kernels->sum_lines_f32)(out, x, rows, count, line_, scales_);
-  }
-
- private:
-  // Most rows have as many rows under their windows as the one before.
-  void set_scales(const Taps& z, const Taps& y, int64_t count) {
-    const int64_t rows = k_.count_pads ? z.padded * y.padded : count;
-    if (rows == rows_) return;
-    rows_ = rows;
-    const auto scale = [&](int64_t ox) { return scale_at(k_, e_, z, y, count, ox); };
-    for (int64_t ox = 0; ox < inner_.left; ++ox) scales_[ox] = scale(ox);
-    if (inner_.left < inner_.right) std::fill(scales_ + inner_.left, scales_ + inner_.right, scale(inner_.left));   // they are alike
-    for (int64_t ox = inner_.right; ox < e_.out[2]; ++ox) scales_[ox] = scale(ox);
-  }
-  const Kernel& k_;
-  const ConvExtents& e_;
-  const Inner& inner_;
-  PoolLine line_;
-  int64_t rows_ = -1;
-  float scales_[kMaxJoined];
-};
-
 template <class T, class Row>
 void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) {
   const int64_t planes = e.batch * args.in[0].dims[1], rows = planes * e.out[0] * e.out[1], in_plane = e.in[0] * e.in[1] * e.in[2];
@@ -283,17 +286,17 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
   const Inner inner(k, e);
   const int64_t taps_of_row = e.out[2] * k.kernel[0] * k.kernel[1] * k.kernel[2];
   for_row_parts(*args.parallel, rows, rows_per_part(taps_of_row), [&](int64_t first, int64_t last, int) {
-    Lines lines(k, e, inner);
+    PaddedRows padded(k, e, inner);
     int64_t plane = first / (e.out[0] * e.out[1]), oz = first / e.out[1] % e.out[0], oy = first % e.out[1];
     for (int64_t r = first; r < last; ++r) {
       const Taps z = taps(k, e, 0, oz), y = taps(k, e, 1, oy);
       const T* x = args.in[0].as<const T>() + plane * in_plane;
       T* out = args.out[0].as<T>() + r * e.out[2];
       if constexpr (std::is_same_v<T, float>) {
-        if (lines.usable) {
-          lines.run(z, y, x, out);
+        if (padded.usable) {
+          padded.add(z, y, x, out);
         } else {
-          if (!padded_row(k, e, z, y, x, out, row)) plain_row(k, e, z, y, along, x, out, row);
+          plain_row(k, e, z, y, along, x, out, row);
           const int64_t window_rows = std::max<int64_t>(0, z.last - z.first) * std::max<int64_t>(0, y.last - y.first);
           if (!k.is_max) scale_sums(k, e, z, y, window_rows, inner, out);
         }
@@ -303,6 +306,7 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
       if (++oy == e.out[1]) oy = 0, ++oz;
       if (oz == e.out[0]) oz = 0, ++plane;
     }
+    if (padded.usable) padded.finish();
   });
 }
 
