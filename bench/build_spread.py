@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How much the plans of one model differ when they are built again and again, in quiet and beside a load on all processors.
 
-    build_spread.py TENFOLD MODEL.onnx[:INPUT:1x3x224x224[,INPUT:...]]... [--threads 1,2] [--builds 10] [--seconds 4] [--flags ...] [--out FILE]
+    build_spread.py TENFOLD MODEL.onnx[:INPUT:1x3x224x224,...]... [--threads 1,2] [--builds 10] [--seconds 4] [--page FILE] [--out FILE]
 
 Every second build has a busy program beside it on each processor. After all builds the plans of a model run in turns in one process, in
 quiet. A machine's own speed may change by a third within seconds, so a plan's time is divided by that of all plans in the same round;

@@ -41,14 +41,14 @@ TENFOLD_INLINE void tile(const PlanesRowsF32& p, const float* x, float* y) {
 
 template <int kTall>
 void run(const PlanesRowsF32& p, const float* x, float* y, std::int64_t rows, std::int64_t columns) {
-  constexpr int kMost = kLanes == 16 ? 4 : 2;
+  constexpr int kMaxVectors = kLanes == 16 ? 4 : 2;
   for (std::int64_t next = 0; next < rows; next += kPlanesRows) {
     const std::int64_t row = next + kPlanesRows <= rows ? next : rows - kPlanesRows;   // some of the last ones once more
     const float* const from = x + row * p.pitch;
     float* const to = y + row * p.y_pitch;
     std::int64_t i = 0;
-    for (; i + (kMost - 1) * kLanes < columns; i += kMost * kLanes) tile<kTall, kMost>(p, from + i, to + i);
-    if (kMost > 2 && i + kLanes < columns) tile<kTall, 2>(p, from + i, to + i), i += 2 * kLanes;
+    for (; i + (kMaxVectors - 1) * kLanes < columns; i += kMaxVectors * kLanes) tile<kTall, kMaxVectors>(p, from + i, to + i);
+    if (kMaxVectors > 2 && i + kLanes < columns) tile<kTall, 2>(p, from + i, to + i), i += 2 * kLanes;
     if (i < columns) tile<kTall, 1>(p, from + i, to + i);
   }
 }
