@@ -101,7 +101,8 @@ class Infinity(serve_common.Process):
         os.environ['INFINITY_ANONYMOUS_USAGE_STATS'] = '0'
         # In the folder: with another path optimum 2 does not find the file that infinity has found.
         super().__init__(['env', '-C', str(folder), program, 'v2', '--model-id', '.', '--served-model-name', 'minilm',
-                          '--engine', 'optimum', '--device', 'cpu', '--port', str(self.http), '--no-bettertransformer'], log, seconds=300)
+                          '--engine', 'optimum', '--device', 'cpu', '--pooling-method', 'mean', '--port', str(self.http),
+                          '--no-bettertransformer'], log, seconds=300)
 
     def ready(self):
         try:
