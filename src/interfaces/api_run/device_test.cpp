@@ -36,8 +36,7 @@ TEST(Devices, ACpuIsAlwaysWell) {
 // Reloads of a server ask for devices each time.
 TEST(Devices, LibrariesAreLookedForOnce) {
   devices();
-  const std::int64_t before = backends::cuda::searches();
-  EXPECT_GT(before, 0);
+  const std::int64_t before = backends::cuda::searches();   // none where the loader finds all of them
   devices();
   why_no_gpu();
   EXPECT_EQ(backends::cuda::searches(), before);
