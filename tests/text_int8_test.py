@@ -50,6 +50,8 @@ class Int8(TextCase):
         self.assertIn("is for --precision=int8", self.refused(folder, f"--calibration-texts={self.texts}"))
         missing = self.refused(folder, "--precision=int8", f"--calibration-texts={self.texts}.absent")
         self.assertIn("texts.txt.absent' has no text that can be read", missing)
+        for endless in ("/dev/zero", self.temporary.name):
+            self.assertIn("is no file of at most 64 MiB", self.refused(folder, "--precision=int8", f"--calibration-texts={endless}"))
         model = save_tanh(os.path.join(self.temporary.name, "m.onnx"))
         self.assertIn("--precision is int8, which is for encoders' folders", self.refused(model, "--precision=int8"))
 

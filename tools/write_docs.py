@@ -115,7 +115,7 @@ def invented_examples():
 
 def operators_of_the_readme(program):
     """What README.md should say of the operators and does not. ONNX's are those of the standard, as its attributes are in the sources."""
-    table = (ROOT / 'src' / 'onnx' / 'onnx_import' / 'standard_table.cpp').read_text()
+    table = (ROOT / 'src' / 'onnx' / 'onnx_import' / 'standard_attributes.cpp').read_text()
     standard = set(re.findall(r'^ +\{"(\w+)", \d+,', table, re.MULTILINE))
     domains = [(op['domain'], op['name']) for op in json.loads(said(program, 'ops', '--json'))]
     count = {domain: sum(d == domain for d, _ in domains) for domain in ('com.microsoft', 'ai.onnx.ml')}

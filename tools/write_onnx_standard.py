@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Writes src/onnx/onnx_import/standard_table.cpp from the package onnx: attributes of ONNX's operators, and which operands share a type,
-at each opset that changed them.
+"""Writes src/onnx/onnx_import/standard_attributes.cpp and standard_operands.cpp from the package onnx: attributes of ONNX's operators, and
+which operands share a type, at each opset that changed them.
 
-  tools/write_onnx_standard.py [--check]     --check: only says whether the file is what the installed package tells
+  tools/write_onnx_standard.py [--check]     --check: only says whether the files are what the installed package tells
 """
 import pathlib
 import sys
 
 import onnx.defs
 
-TARGET = pathlib.Path(__file__).resolve().parent.parent / "src/onnx/onnx_import/standard_table.cpp"
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "src/onnx/onnx_import"
 LETTERS = {"FLOAT": "f", "INT": "i", "STRING": "s", "TENSOR": "t", "GRAPH": "g", "FLOATS": "F", "INTS": "I", "STRINGS": "S",
            "TYPE_PROTO": "p", "SPARSE_TENSOR": "x"}
 HEAD = """// Written by tools/write_onnx_standard.py from the standard's own definitions: change that, not this.
@@ -65,18 +65,20 @@ def wrapped(line):
     return line[:at + 1] + '"\n' + wrapped('     "' + line[at + 1:])
 
 
-def table(name, describe, first):
-    return "\n".join([f"constexpr StandardForm {name}[] = {{", *(wrapped(line) for line in entries(describe, first)), "};"])
+def source(public, own, describe, first):
+    lines = [HEAD + f"constexpr StandardForm {own}[] = {{", *(wrapped(line) for line in entries(describe, first)), "};"]
+    end = f"\n// clang-format on\n\n}}  // namespace\n\nconst std::span<const StandardForm> {public} = {own};\n"
+    return "\n".join(lines) + end + "\n}  // namespace tenfold::onnx_import\n"
 
 
 def main():
-    text = HEAD + table("attribute_forms", attributes, None) + "\n\n" + table("operand_forms", operands, "")
-    text += "\n// clang-format on\n\n}  // namespace\n\nconst std::span<const StandardForm> kAttributeForms = attribute_forms;\n"
-    text += "const std::span<const StandardForm> kOperandForms = operand_forms;\n\n}  // namespace tenfold::onnx_import\n"
-    if sys.argv[1:] == ["--check"]:
-        sys.exit(0 if TARGET.read_text() == text else
-                 f"{TARGET} is not what onnx {onnx.__version__} tells: run tools/write_onnx_standard.py")
-    TARGET.write_text(text)
+    texts = {FOLDER / "standard_attributes.cpp": source("kAttributeForms", "attribute_forms", attributes, None),
+             FOLDER / "standard_operands.cpp": source("kOperandForms", "operand_forms", operands, "")}
+    for path, text in texts.items():
+        if sys.argv[1:] != ["--check"]:
+            path.write_text(text)
+        elif path.read_text() != text:
+            sys.exit(f"{path} is not what onnx {onnx.__version__} tells: run tools/write_onnx_standard.py")
 
 
 main()

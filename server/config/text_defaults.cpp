@@ -1,7 +1,10 @@
 #include "config/text_defaults.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "tenfold/device.h"
 #include "tenfold/error.h"
@@ -22,13 +25,23 @@ void set_prompt(ServedEncoderOptions& served, const EncoderInfo& info, const Tex
   served.prompt = found->second;
 }
 
-std::vector<std::string> lines_of(const std::string& path) {
+// As many as `tenfold embed` takes. What never ends is not read.
+std::vector<std::string> calibration_texts(const std::string& path) {
+  constexpr std::size_t kTexts = 200;
+  constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
+  std::error_code error;
+  const bool there = std::filesystem::exists(path, error);
+  if (there && (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > kMaxBytes))
+    throw Error(ErrorKind::invalid_argument, "--calibration-texts: '" + path + "' is no file of at most 64 MiB; " + std::to_string(kTexts) +
+                                                 " texts are enough, one a line");
   std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);)
-    if (!line.empty()) lines.push_back(line);
-  if (lines.empty()) throw Error(ErrorKind::io, "--calibration-texts: '" + path + "' has no text that can be read; expected one a line");
-  return lines;
+  std::vector<std::string> texts;
+  for (std::string line; texts.size() < kTexts && std::getline(file, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) texts.push_back(line);
+  }
+  if (texts.empty()) throw Error(ErrorKind::io, "--calibration-texts: '" + path + "' has no text that can be read; expected one a line");
+  return texts;
 }
 
 }  // namespace
@@ -64,7 +77,7 @@ void set_encoder(ModelOptions& model, const TextDefaults& defaults) {
   const std::string device = model.instances.empty() ? "cpu" : model.instances.front().device;
   served.encoder.build.device = device;
   if (defaults.precision != EncoderPrecision::by_build) served.encoder.precision = defaults.precision;
-  if (!defaults.calibration.empty()) served.encoder.calibration_texts = lines_of(defaults.calibration);
+  if (!defaults.calibration.empty()) served.encoder.calibration_texts = calibration_texts(defaults.calibration);
   const EncoderInfo info = Encoder::load(model.path, served.encoder).info();
   std::int64_t& budget = model.queue.max_tokens;
   budget = defaults.batch_tokens;

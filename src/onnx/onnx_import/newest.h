@@ -6,6 +6,6 @@
 namespace tenfold::onnx_import {
 
 inline constexpr std::int64_t kNewestIr = 14;
-inline constexpr int kNewestOpset = 28;   // of ai.onnx; standard_table.cpp goes as far
+inline constexpr int kNewestOpset = 28;   // of ai.onnx; standard_attributes.cpp goes as far
 
 }  // namespace tenfold::onnx_import
