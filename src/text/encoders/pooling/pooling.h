@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tenfold/build.h"
-#include "text/encoders/blocks.h"
+#include "text/transformers/blocks.h"
 #include "text/json.h"
 
 namespace tenfold::encoders {
