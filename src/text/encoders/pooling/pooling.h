@@ -9,6 +9,8 @@
 
 namespace tenfold::encoders {
 
+using transformers::Blocks;
+
 struct Pooling {
   const char* name;  // as sentence-transformers has it
   const char* flag;  // its field in older folders

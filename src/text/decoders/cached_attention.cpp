@@ -1,0 +1,55 @@
+#include "text/decoders/cached_attention.h"
+
+#include <limits>
+#include <numeric>
+
+namespace tenfold::decoders {
+
+std::string past_name(std::int64_t layer, bool values) { return "past." + std::to_string(layer) + (values ? ".value" : ".key"); }
+std::string present_name(std::int64_t layer, bool values) { return "present." + std::to_string(layer) + (values ? ".value" : ".key"); }
+
+CachedAttention::CachedAttention(const transformers::Blocks& blocks, const CacheSizes& sizes, NetworkTensor positions)
+    : blocks_(blocks), sizes_(sizes), positions_(positions) {
+  Network& net = blocks.net;
+  start_ = net.input("start", DType::i64, {"batch"});
+  total_ = net.add_node("Shape", {net.input("keys", DType::boolean, {"total"})})[0];
+  Tensor all(DType::i32, {sizes.capacity});
+  std::iota(all.mutable_data<std::int32_t>(), all.mutable_data<std::int32_t>() + sizes.capacity, 0);
+  places_ = net.add_node("Slice", {net.constant(std::move(all)), blocks.integers({0}), total_})[0];
+}
+
+// The cache with the rows in it, as far as it is read.
+NetworkTensor CachedAttention::continued(std::int64_t layer, bool values, NetworkTensor rows) {
+  Network& net = blocks_.net;
+  const NetworkTensor past = net.input(past_name(layer, values), DType::f32, {"batch", sizes_.heads, sizes_.capacity, sizes_.size});
+  const NetworkTensor present = net.add_node("TensorScatter", {past, rows, start_}, {{"axis", std::int64_t{2}}})[0];
+  net.mark_output(present, present_name(layer, values));
+  return net.add_node("Slice", {present, blocks_.integers({0}), total_, blocks_.integers({2})})[0];
+}
+
+// What is added to scores, [batch, 1, tokens, total]: layers of one window share it.
+NetworkTensor CachedAttention::mask(std::int64_t window) {
+  NetworkTensor& mask = masks_[window];
+  if (mask.defined()) return mask;
+  Network& net = blocks_.net;
+  const NetworkTensor own = net.add_node("Unsqueeze", {positions_, blocks_.integers({1, 3})})[0];
+  NetworkTensor hidden = net.elementwise(Elementwise::greater, places_, own);
+  if (window > 0) {
+    Tensor size(DType::i32, {});
+    *size.mutable_data<std::int32_t>() = static_cast<std::int32_t>(window);
+    const NetworkTensor first = net.elementwise(Elementwise::sub, own, net.constant(std::move(size)));
+    hidden = net.elementwise(Elementwise::logical_or, hidden, net.elementwise(Elementwise::less_or_equal, places_, first));
+  }
+  return mask = net.select(hidden, blocks_.scalar(-std::numeric_limits<float>::infinity()), blocks_.scalar(0));
+}
+
+NetworkTensor CachedAttention::attend(std::int64_t layer, NetworkTensor q, NetworkTensor k, NetworkTensor v, std::int64_t heads,
+                                      float scale, std::int64_t window) {
+  Network& net = blocks_.net;
+  if (window >= sizes_.capacity) window = 0;   // all places are seen
+  const NetworkTensor keys = continued(layer, false, k), values = continued(layer, true, v);
+  const NetworkTensor mixed = net.add_node("Attention", {q, keys, values, mask(window)}, {{"scale", scale}})[0];
+  return net.shuffle(mixed, {0, 2, 1, 3}, Shape{0, 0, heads * sizes_.size});
+}
+
+}  // namespace tenfold::decoders
