@@ -9,15 +9,12 @@ constexpr std::string_view kIncomplete = "\xEF\xBF\xBD";   // U+FFFD, which stan
 
 }  // namespace
 
-// The text of the tokens behind first_, as it is behind those in front. Empty inside of a character. (The way of Hugging Face's
-// streaming decoders: two windows that begin at one token are decoded, and the longer one's surplus is new.)
-std::string TextStream::decoded() {
+// The text of the tokens behind first_, as it is behind those in front: both windows are decoded, and what the longer one has more is new.
+// (So Hugging Face's streams do it.) Bytes that are no characters may change the text in front; then the tokens are decoded alone.
+std::string TextStream::decoded() const {
   const std::span all(ids_);
   const std::string before = tokenizer_->decode(all.first(first_)), with = tokenizer_->decode(all);
-  if (with.size() <= before.size() || with.ends_with(kIncomplete) || !with.starts_with(before)) return "";
-  ids_.erase(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(first_));
-  first_ = ids_.size();
-  return with.substr(before.size());
+  return with.starts_with(before) ? with.substr(before.size()) : tokenizer_->decode(all.subspan(first_));
 }
 
 std::size_t TextStream::held_back() const {
@@ -30,7 +27,11 @@ std::size_t TextStream::held_back() const {
 
 std::string TextStream::add(std::int32_t id) {
   ids_.push_back(id);
-  text_ += decoded();
+  if (const std::string piece = decoded(); !piece.empty() && !piece.ends_with(kIncomplete)) {
+    text_ += piece;
+    ids_.erase(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = ids_.size();
+  }
   std::size_t end = std::string::npos;
   for (const std::string& one : stop_) end = std::min(end, text_.find(one, told_));
   if (end != std::string::npos) text_.resize(end), stopped_ = true;
@@ -42,12 +43,8 @@ std::string TextStream::add(std::int32_t id) {
 
 std::string TextStream::rest() {
   if (stopped_) return "";
-  const std::span all(ids_);
-  if (first_ < ids_.size()) {   // bytes of a character that never came to its end
-    const std::string before = tokenizer_->decode(all.first(first_)), with = tokenizer_->decode(all);
-    if (with.size() > before.size() && with.starts_with(before)) text_ += with.substr(before.size());
-    first_ = ids_.size();
-  }
+  if (first_ < ids_.size()) text_ += decoded();  // bytes of a character that never came to its end
+  first_ = ids_.size();
   std::string piece = text_.substr(told_);
   told_ = text_.size();
   return piece;

@@ -19,7 +19,7 @@ class TextStream {
   const std::string& text() const { return text_; }   // all of it, without a stop text
 
  private:
-  std::string decoded();
+  std::string decoded() const;
   std::size_t held_back() const;         // bytes at the end that a stop text may begin with
   const Tokenizer* tokenizer_;
   std::span<const std::string> stop_;
