@@ -310,7 +310,7 @@ class Faults(Decoders):
         truth.save('config.json', truth.config)
         self.refused(tenfold.InvalidArgument, 'max_length is 65, but the model has places for 64', lambda: load(max_length=65))
         self.refused(tenfold.InvalidArgument, 'max_batch is 0', lambda: load(max_batch=0))
-        self.refused(TypeError, 'optimisation', lambda: load(optimisation=1))
+        self.refused(TypeError, 'optimization_levle', lambda: load(optimization_levle=1))
         with open(truth.path('model.safetensors'), 'r+b') as file:
             file.truncate(os.path.getsize(truth.path('model.safetensors')) - 8)
         self.refused(tenfold.InvalidModel, 'model.safetensors', load)
