@@ -49,6 +49,9 @@ TENFOLD_INLINE float highest_of(const AttentionHead& a, float* score, const floa
   return max_lane(max(other, m));
 }
 
+// 2^x for x <= 0, and 0 for hidden keys: 2^-126 of them would make values denormal, which are slow even where they are flushed.
+TENFOLD_INLINE vf weight_of(vf x) { return blend(exp2_nonpositive(x), zero(), compare<_CMP_LT_OQ>(x, set1(-126.f))); }
+
 // One row of scores whose largest one is known: raises the running maximum, leaves exponentials and their sum. Keys beyond `seen` weigh 0.
 TENFOLD_INLINE void soften(float highest, float* score, int64_t keys, int64_t seen, float* top, float* total, float* sums, int64_t width,
                            bool first) {
@@ -67,12 +70,12 @@ TENFOLD_INLINE void soften(float highest, float* score, int64_t keys, int64_t se
   const vf shift = set1(now);
   vf sum_now = zero();
   for (; j + kLanes <= seen; j += kLanes) {
-    const vf e = exp2_nonpositive(sub(load(score + j), shift));
+    const vf e = weight_of(sub(load(score + j), shift));
     store(score + j, e);
     sum_now = add(sum_now, e);
   }
   if (j < seen) {
-    const vf e = blend(zero(), exp2_nonpositive(sub(load(score + j), shift)), lanes(seen - j));
+    const vf e = blend(zero(), weight_of(sub(load(score + j), shift)), lanes(seen - j));
     store(score + j, e);
     sum_now = add(sum_now, e);
     j += kLanes;
