@@ -46,6 +46,18 @@ class Truth(Decoders):
                     self.assertLess(np.abs(got - expected[last - 1]).max() / np.abs(expected[last - 1]).max(), 1e-5)
             self.assertEqual(session.ids(), ids)
 
+    def test_logits_in_bf16(self):
+        """With a cache of bf16, whether or not the machine multiplies in it."""
+        for kind in ('gpt2', 'llama', 'qwen3'):
+            decoder = self.decoder(kind, tf32=True, bf16=True)
+            ids = np.random.default_rng(3).integers(0, VOCABULARY, PLACES).tolist()
+            session = decoder.start()
+            session.append([ids[:50]])
+            for last in range(51, PLACES + 1):
+                got, expected = session.append([[ids[last - 1]]])[0], self.truth.logits(ids[:last])[-1]
+                self.assertLess(np.abs(got - expected).max() / np.abs(expected).max(), 0.1, (kind, last))
+            self.assertEqual(decoder.info.cache_bytes * 2, self.decoder(kind).info.cache_bytes)
+
     def test_pieces_of_a_prompt(self):
         for chunk in (1, 2, 5, 64):
             decoder = self.decoder('mistral', prompt_chunk=chunk)

@@ -18,11 +18,15 @@ CachedAttention::CachedAttention(const transformers::Blocks& blocks, const Cache
   places_ = net.add_node("Slice", {net.constant(std::move(all)), blocks.integers({0}), total_})[0];
 }
 
+NetworkTensor CachedAttention::cast(NetworkTensor x, DType type) const {
+  return type == DType::f32 && sizes_.type == type ? x : blocks_.net.cast(x, type);
+}
+
 // The cache with the rows in it, as far as it is read.
 NetworkTensor CachedAttention::continued(std::int64_t layer, bool values, NetworkTensor rows) {
   Network& net = blocks_.net;
-  const NetworkTensor past = net.input(past_name(layer, values), DType::f32, {"batch", sizes_.heads, sizes_.capacity, sizes_.size});
-  const NetworkTensor present = net.add_node("TensorScatter", {past, rows, start_}, {{"axis", std::int64_t{2}}})[0];
+  const NetworkTensor past = net.input(past_name(layer, values), sizes_.type, {"batch", sizes_.heads, sizes_.capacity, sizes_.size});
+  const NetworkTensor present = net.add_node("TensorScatter", {past, cast(rows, sizes_.type), start_}, {{"axis", std::int64_t{2}}})[0];
   net.mark_output(present, present_name(layer, values));
   return net.add_node("Slice", {present, blocks_.integers({0}), total_, blocks_.integers({2})})[0];
 }
@@ -48,8 +52,9 @@ NetworkTensor CachedAttention::attend(std::int64_t layer, NetworkTensor q, Netwo
   Network& net = blocks_.net;
   if (window >= sizes_.capacity) window = 0;   // all places are seen
   const NetworkTensor keys = continued(layer, false, k), values = continued(layer, true, v);
-  const NetworkTensor mixed = net.add_node("Attention", {q, keys, values, mask(window)}, {{"scale", scale}})[0];
-  return net.shuffle(mixed, {0, 2, 1, 3}, Shape{0, 0, heads * sizes_.size});
+  const NetworkTensor mixed =
+      net.add_node("Attention", {cast(q, sizes_.type), keys, values, cast(mask(window), sizes_.type)}, {{"scale", scale}})[0];
+  return net.shuffle(cast(mixed, DType::f32), {0, 2, 1, 3}, Shape{0, 0, heads * sizes_.size});
 }
 
 }  // namespace tenfold::decoders

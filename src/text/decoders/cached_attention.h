@@ -12,6 +12,7 @@ namespace tenfold::decoders {
 struct CacheSizes {
   std::int64_t layers = 0, heads = 0, size = 0;   // heads of keys and values; elements of a head
   std::int64_t capacity = 0;                      // tokens of a sequence
+  DType type = DType::f32;                        // of the keys and values in it
   std::int64_t elements() const { return heads * size * capacity; }   // of the keys of one sequence's layer
 };
 
@@ -20,7 +21,7 @@ std::string past_name(std::int64_t layer, bool values);
 std::string present_name(std::int64_t layer, bool values);
 
 // Inputs that it adds: "start", i64[batch]: where the tokens of this run go; "keys", bool[total], whose extent says how many places are
-// read; for each layer two of f32[batch, heads, capacity, size]. Rows behind a sequence's last token may hold anything: no query sees them.
+// read; for each layer two of [batch, heads, capacity, size]. Rows behind a sequence's last token may hold anything: no query sees them.
 class CachedAttention {
  public:
   CachedAttention(const transformers::Blocks& blocks, const CacheSizes& sizes, NetworkTensor positions);
@@ -33,6 +34,7 @@ class CachedAttention {
  private:
   NetworkTensor continued(std::int64_t layer, bool values, NetworkTensor rows);
   NetworkTensor mask(std::int64_t window);
+  NetworkTensor cast(NetworkTensor x, DType type) const;
   const transformers::Blocks& blocks_;
   CacheSizes sizes_;
   NetworkTensor positions_, start_, total_, places_;

@@ -25,7 +25,7 @@ DecoderInfo info_of(const Model& model, const DecoderOptions& options) {
           .vocabulary = static_cast<int>(model.vocabulary),
           .max_length = static_cast<int>(cache.capacity),
           .max_batch = options.max_batch,
-          .cache_bytes = 2 * cache.layers * cache.elements() * static_cast<std::int64_t>(sizeof(float)),
+          .cache_bytes = 2 * cache.layers * byte_size(cache.type, cache.elements()),
           .end_tokens = model.end_tokens};
 }
 

@@ -139,8 +139,8 @@ void DecoderSession::Impl::truncate(int sequence, int length) {
 
 std::unique_ptr<DecoderSession::Impl> DecoderSession::Impl::fork() const {
   auto copy = std::make_unique<Impl>(model, static_cast<int>(ids.size()));
-  std::vector<float> state(static_cast<std::size_t>(model->cache.elements() * sequences()));
-  const auto bytes = static_cast<std::int64_t>(state.size() * sizeof(float));
+  const std::int64_t bytes = byte_size(model->cache.type, model->cache.elements() * sequences());
+  std::vector<std::byte> state(static_cast<std::size_t>(bytes));
   each_state(*this, [&](int past, int) {
     need(*context, read_state(*context, past, state.data(), bytes));
     need(*copy->context, write_state(*copy->context, past, state.data(), bytes));

@@ -17,8 +17,12 @@ const AttentionKernels& kernels_of(const Problem& p) { return pick(p, tenfold_at
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
-  for (std::size_t i = 0; i < p.in.size() && i < 4; ++i)
-    if (!p.in[i].missing && p.in[i].dtype != DType::f32) return Verdict::no("an operand is not f32");
+  const DType type = p.in[0].dtype;
+  if (type != DType::f32 && type != DType::bf16) return Verdict::no("queries are neither f32 nor bf16");
+  if (p.in[1].dtype != type || p.in[2].dtype != type || p.out[0].dtype != type)
+    return Verdict::no("queries, keys, values and the result are not of one type");
+  if (p.in.size() > 3 && !p.in[3].missing && p.in[3].dtype != DType::f32 && p.in[3].dtype != DType::bf16)
+    return Verdict::no("the mask is neither bf16 nor f32");
   if (has_offsets(p)) return Verdict::no("sentences are packed");
   if (p.bounds(p.in[0].dims[2]).upper > kMaxRows) return Verdict::no(cat("more than ", kMaxRows, " query rows"));
   return attention_supports(p);
@@ -71,6 +75,9 @@ Tactic cpu_attention_rows() {
                     "FusedAttention f32[2,4,1,40] f32[2,1,131,40] f32[2,1,131,24] scale=0.2",
                     "FusedAttention f32[2,34,1,9] f32[2,2,50,9] f32[2,2,50,130] f32[2,34,1,50](-9,0) scale=0.3",
                     "FusedAttention f32[1,2,8,17] f32[1,2,135,17] f32[1,2,135,7] causal=1 scale=0.3",
+                    "FusedAttention bf16[1,9,1,64] bf16[1,3,140,64] bf16[1,3,140,64] f32[1,1,1,140](-9,0) scale=0.125",
+                    "FusedAttention bf16[2,4,2,19] bf16[2,4,9,19] bf16[2,4,9,70] bf16[2,1,2,9](-9,0) scale=0.2",
+                    "FusedAttention bf16[1,4,1,32] bf16[1,2,150,32] bf16[1,2,150,32] bf16[1,1,1,150](-9,0) scale=0.2",
                     "FusedAttention f32[1,3,3,64] f32[1,3,260,64] f32[1,3,260,64] f32[1,1,3,260](-9,0) scale=0.1"}};
 }
 
