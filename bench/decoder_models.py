@@ -43,7 +43,8 @@ def main():
     config, folder = SHAPES[sys.argv[1]], sys.argv[2]
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, 'config.json'), 'w') as file:
-        json.dump(dict(model_type='llama', rms_norm_eps=1e-5, rope_theta=500000.0, eos_token_id=0, tie_word_embeddings=True, **config), file)
+        more = dict(model_type='llama', rms_norm_eps=1e-5, rope_theta=500000.0, eos_token_id=0, tie_word_embeddings=True)
+        json.dump({**more, **config}, file)
     with open(os.path.join(folder, 'tokenizer.json'), 'w') as file:
         json.dump({'version': '1.0', 'added_tokens': [], 'pre_tokenizer': {'type': 'Whitespace'},
                    'model': {'type': 'WordLevel', 'vocab': {'a': 0, 'b': 1, '?': 2}, 'unk_token': '?'}}, file)

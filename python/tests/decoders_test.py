@@ -297,6 +297,13 @@ class Faults(Decoders):
         self.assertTrue((session.append([[], []]) == 0).all())
         self.assertEqual(decoder.generate([1], max_tokens=0), ('', [], 'max_tokens', 1, 0))
 
+    def test_a_cache_that_no_machine_has(self):
+        truth = RandomDecoder(self.path('m'), 'llama')
+        truth.save('config.json', {**truth.config, 'head_dim': 1 << 20, 'num_attention_heads': 1 << 18, 'num_key_value_heads': 1 << 18,
+                                   'max_position_embeddings': 1 << 30})
+        self.refused(tenfold.InvalidArgument, 'take more than 2\\^40 bytes; set max_length',
+                     lambda: tenfold.Decoder(truth.folder, **QUICK, max_length=1 << 30))
+
     def test_folders(self):
         truth = RandomDecoder(self.path('m'), 'llama')
 

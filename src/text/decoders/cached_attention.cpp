@@ -3,10 +3,22 @@
 #include <limits>
 #include <numeric>
 
+#include "text/fail.h"
+
 namespace tenfold::decoders {
 
 std::string past_name(std::int64_t layer, bool values) { return "past." + std::to_string(layer) + (values ? ".value" : ".key"); }
 std::string present_name(std::int64_t layer, bool values) { return "present." + std::to_string(layer) + (values ? ".value" : ".key"); }
+
+std::int64_t CacheSizes::layer_bytes() const {
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
+  std::int64_t bytes = bits(type) / 8;
+  for (const std::int64_t extent : {heads, size, capacity})
+    if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > kMax)
+      tokenizing::fail(ErrorKind::invalid_argument, "keys of " + std::to_string(heads) + " heads of " + std::to_string(size) + " for " +
+                                                        std::to_string(capacity) + " tokens take more than 2^40 bytes; set max_length");
+  return bytes;
+}
 
 CachedAttention::CachedAttention(const transformers::Blocks& blocks, const CacheSizes& sizes, NetworkTensor positions)
     : blocks_(blocks), sizes_(sizes), positions_(positions) {

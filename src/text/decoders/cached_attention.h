@@ -13,7 +13,7 @@ struct CacheSizes {
   std::int64_t layers = 0, heads = 0, size = 0;   // heads of keys and values; elements of a head
   std::int64_t capacity = 0;                      // tokens of a sequence
   DType type = DType::f32;                        // of the keys and values in it
-  std::int64_t elements() const { return heads * size * capacity; }   // of the keys of one sequence's layer
+  std::int64_t layer_bytes() const;               // of one sequence's keys, or values; throws invalid_argument where none can be so large
 };
 
 // The names of a layer's bindings: inputs "past.N.key", outputs "present.N.key".

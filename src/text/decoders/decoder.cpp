@@ -25,7 +25,7 @@ DecoderInfo info_of(const Model& model, const DecoderOptions& options) {
           .vocabulary = static_cast<int>(model.vocabulary),
           .max_length = static_cast<int>(cache.capacity),
           .max_batch = options.max_batch,
-          .cache_bytes = 2 * cache.layers * byte_size(cache.type, cache.elements()),
+          .cache_bytes = 2 * cache.layers * cache.layer_bytes(),
           .end_tokens = model.end_tokens};
 }
 
@@ -57,7 +57,8 @@ struct Decoder::Impl {
   Tokenizer tokenizer;
   mutable std::mutex making, mutex;
   mutable std::shared_ptr<const SessionModel> made;
-  mutable std::vector<DecoderSession> idle;   // with the tokens of earlier calls
+  mutable std::vector<DecoderSession> idle;           // with the tokens of earlier calls, the newest last
+  mutable std::size_t running = 0, max_running = 0;  // sessions in use; idle ones are no more than ever were in use at once
   mutable DecoderCounts counts;
 
   Impl(const std::string& folder, DecoderOptions given)
@@ -135,6 +136,7 @@ struct Decoder::Impl {
     for (std::size_t first = 0; first < prompts.size();) {
       const std::span<const Ids> some =
           prompts.subspan(first, std::min<std::size_t>(prompts.size() - first, static_cast<std::size_t>(options.max_batch)));
+      const Running taken(*this);
       DecoderSession session = session_for(some);
       Clock clock;
       std::vector<Generated> results = decoders::generate(session, some, first, info, tokenizer, call, clock);
@@ -143,9 +145,21 @@ struct Decoder::Impl {
       first += some.size();
       const std::lock_guard lock(mutex);
       idle.push_back(std::move(session));
+      if (idle.size() > max_running) idle.erase(idle.begin());
     }
     return all;
   }
+  struct Running {  // while it lives, a session is in use
+    const Impl& impl;
+    explicit Running(const Impl& of) : impl(of) {
+      const std::lock_guard lock(impl.mutex);
+      impl.max_running = std::max(impl.max_running, ++impl.running);
+    }
+    ~Running() {
+      const std::lock_guard lock(impl.mutex);
+      --impl.running;
+    }
+  };
 
   void count(std::span<const Generated> results, const Clock& clock) const {
     const std::lock_guard lock(mutex);

@@ -139,7 +139,7 @@ void DecoderSession::Impl::truncate(int sequence, int length) {
 
 std::unique_ptr<DecoderSession::Impl> DecoderSession::Impl::fork() const {
   auto copy = std::make_unique<Impl>(model, static_cast<int>(ids.size()));
-  const std::int64_t bytes = byte_size(model->cache.type, model->cache.elements() * sequences());
+  const std::int64_t bytes = model->cache.layer_bytes() * sequences();
   std::vector<std::byte> state(static_cast<std::size_t>(bytes));
   each_state(*this, [&](int past, int) {
     need(*context, read_state(*context, past, state.data(), bytes));
