@@ -72,6 +72,20 @@ TEST(Storage, OtherTransposesAreSteps) {
     y = Transpose(b) perm=[0,3,2,1])"));
 }
 
+// An output that lies channels-last: one step brings it to plain order where the caller wants it, also where others read it.
+TEST(Storage, OutputsInOtherLayoutsAreNotCopied) {
+  for (const char* rest : {"", "z = Relu(y)\n t = Conv(z, v)\n return y, z, t"}) {
+    const Engine engine = engine_of(
+        cat("(x f32[2,5,9,8], w f32[7,5,3,3]!, v f32[6,7,1,1]!)\n y = Conv(x, w) pads=[1,1,1,1]\n", rest));
+    int reformats = 0;
+    for (const PlanStep& step : engine.inspection().programs[0].steps) {
+      reformats += step.op == "Reformat";
+      EXPECT_NE("copy", step.kind) << engine.inspect();
+    }
+    EXPECT_LT(0, reformats);
+  }
+}
+
 // A tactic is asked whether it takes misaligned addresses, however dense what lies there is: kernels that describe
 // their operands to a library load and then fail every run.
 TEST(Storage, MisalignedAddressesAreAskedFor) {
