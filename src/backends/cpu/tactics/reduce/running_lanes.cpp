@@ -12,10 +12,10 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int64_t kStrip = 256, kLeastStrip = 64;   // columns whose accumulators lie on the stack, or in registers
+constexpr int64_t kStrip = 256, kMinStrip = 64;   // columns whose accumulators lie on the stack, or in registers
 
 // Long columns are shared out by fewer of them.
-int64_t strip_of(int64_t extent) { return std::clamp((16 << 10) / extent / kLeastStrip * kLeastStrip, kLeastStrip, kStrip); }
+int64_t strip_of(int64_t extent) { return std::clamp((16 << 10) / extent / kMinStrip * kMinStrip, kMinStrip, kStrip); }
 
 struct Kernel {
   const RunningKernels* kernels;

@@ -46,7 +46,8 @@ void check(const SampleKernels& kernels, const SampleGrid& grid, const ops::Samp
 
 TEST(GridSample, VectorsOfPlacesReadWhatOnePlaceReads) {
   constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
-  std::vector<float> values = {-1, 1, 0, -0.f, -1.f + 1e-7f, 1 - 1e-7f, 1e-10f, -1e-10f, -1.5f, 1.5f, -4, 4, 1e30f, -1e30f, kInf, -kInf, kNan};
+  std::vector<float> values = {-1, 1, 0, -0.f, -1.f + 1e-7f, 1 - 1e-7f, 1e-10f, -1e-10f, -1.5f, 1.5f, -4, 4,
+                               1e30f, -1e30f, kInf, -kInf, kNan};
   const Tensor more = ops::random_tensor(DType::f32, {79}, 5);
   for (std::int64_t i = 0; i < more.size(); ++i) values.push_back(static_cast<float>(more.as_double(i)));
   const std::int64_t extents[][kSampleDims] = {{9, 12, 7}, {1, 1, 1}, {2, 1, 3}, {64, 64, 64}, {1 << 22, 3, 5}};
