@@ -39,7 +39,8 @@ static inline __attribute__((always_inline)) void transpose_8x8(const float* fro
 
 #if defined(__AVX512F__)
 // A block of 16 x 16: whole lines of memory on both sides.
-static inline __attribute__((always_inline)) void transpose_16x16(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
+static inline __attribute__((always_inline)) void transpose_16x16(const float* from, std::int64_t from_row, float* to,
+                                                                  std::int64_t to_row) {
   const auto low = [](__m512 a, __m512 b) { return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); };
   const auto high = [](__m512 a, __m512 b) { return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); };
   __m512 a[16], b[16];
