@@ -64,16 +64,16 @@ class Copy {
     Space outer = space_;
     outer.extent[inner] = outer.extent[last] = 1;
     const int64_t outside = outer.count(0, outer.rank), across = space_.extent[inner], along = space_.extent[last];
-    const int64_t block = std::clamp<int64_t>(kPart / std::max<int64_t>(1, along) / 8 * 8, 8, 256), blocks = ceil_div(across, block);
-    constexpr int64_t kAlong = 64;
-    const int64_t several = blocks > 1 ? 1 : std::max<int64_t>(1, kPart / std::max<int64_t>(1, across * along));  // small ones share a part
+    constexpr int64_t kAlong = 64;   // rows of the source: whole lines of the target, and few enough for the first cache
+    const int64_t width = std::clamp<int64_t>(kPart / std::min(kAlong, along) / 16 * 16, 16, 16 * kAlong);
+    const int64_t down = ceil_div(along, kAlong), blocks = ceil_div(across, width) * down;
+    const int64_t several = blocks > 1 ? 1 : std::max<int64_t>(1, kPart / (across * along));   // small ones share a part
     parts(ceil_div(outside, several) * blocks, [&](int64_t part) {
-      const int64_t a0 = part % blocks * block, na = std::min(block, across - a0), first = part / blocks * several;
+      const int64_t l = part % down * kAlong, a = part % blocks / down * width, first = part / blocks * several;
       outer.for_runs(outer.rank, first, std::min(outside, first + several), [&](const int64_t* offsets, int64_t) {
-        for (int64_t l = 0; l < along; l += kAlong)  // rows of the source lie along `last`
-          kernels_.transpose[log_](to(offsets[kTo] + a0 * space_.stride[kTo][inner] + l), space_.stride[kTo][inner],
-                                   from(offsets[kFrom] + a0 + l * space_.stride[kFrom][last]), space_.stride[kFrom][last],
-                                   std::min(kAlong, along - l), na);
+        kernels_.transpose[log_](to(offsets[kTo] + a * space_.stride[kTo][inner] + l), space_.stride[kTo][inner],
+                                 from(offsets[kFrom] + a + l * space_.stride[kFrom][last]), space_.stride[kFrom][last],
+                                 std::min(kAlong, along - l), std::min(width, across - a));
       });
     });
   }

@@ -37,6 +37,40 @@ static inline __attribute__((always_inline)) void transpose_8x8(const float* fro
   transpose_8x8(from, from_row, 8, to, to_row, 8);
 }
 
+#if defined(__AVX512F__)
+// A block of 16 x 16: whole lines of memory on both sides.
+static inline __attribute__((always_inline)) void transpose_16x16(const float* from, std::int64_t from_row, float* to,
+                                                                  std::int64_t to_row) {
+  const auto low = [](__m512 a, __m512 b) { return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); };
+  const auto high = [](__m512 a, __m512 b) { return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); };
+  __m512 a[16], b[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) a[i] = _mm512_loadu_ps(from + i * from_row);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {  // pairs of rows
+    b[2 * i] = _mm512_unpacklo_ps(a[2 * i], a[2 * i + 1]);
+    b[2 * i + 1] = _mm512_unpackhi_ps(a[2 * i], a[2 * i + 1]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {  // fours of rows: quarter q of a[4 * i + j] is column 4 * q + j
+    a[4 * i] = low(b[4 * i], b[4 * i + 2]), a[4 * i + 1] = high(b[4 * i], b[4 * i + 2]);
+    a[4 * i + 2] = low(b[4 * i + 1], b[4 * i + 3]), a[4 * i + 3] = high(b[4 * i + 1], b[4 * i + 3]);
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {  // eights: even quarters, odd ones
+    b[j] = _mm512_shuffle_f32x4(a[j], a[4 + j], 0x88), b[4 + j] = _mm512_shuffle_f32x4(a[8 + j], a[12 + j], 0x88);
+    b[8 + j] = _mm512_shuffle_f32x4(a[j], a[4 + j], 0xdd), b[12 + j] = _mm512_shuffle_f32x4(a[8 + j], a[12 + j], 0xdd);
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    _mm512_storeu_ps(to + j * to_row, _mm512_shuffle_f32x4(b[j], b[4 + j], 0x88));
+    _mm512_storeu_ps(to + (4 + j) * to_row, _mm512_shuffle_f32x4(b[8 + j], b[12 + j], 0x88));
+    _mm512_storeu_ps(to + (8 + j) * to_row, _mm512_shuffle_f32x4(b[j], b[4 + j], 0xdd));
+    _mm512_storeu_ps(to + (12 + j) * to_row, _mm512_shuffle_f32x4(b[8 + j], b[12 + j], 0xdd));
+  }
+}
+#endif
+
 // The same of 16-bit elements.
 static inline __attribute__((always_inline)) void transpose_8x8(const std::uint16_t* from, std::int64_t from_row, std::uint16_t* to,
                                                                 std::int64_t to_row) {

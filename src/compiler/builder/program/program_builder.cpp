@@ -200,7 +200,7 @@ void ProgramBuilder::define_symbols(const Node& node, Step& step) {
       }
 }
 
-// An output that no step wrote in place: a graph input, a constant, another layout, or a value that is an output twice.
+// An output that no step wrote in place: a graph input, a constant, or a value that is an output twice.
 void ProgramBuilder::add_copy_to_output(std::size_t o) {
   const Value* v = graph_.outputs[o];
   const auto binding = static_cast<std::int32_t>(graph_.inputs.size() + o);
@@ -210,6 +210,7 @@ void ProgramBuilder::add_copy_to_output(std::size_t o) {
   Step step;
   step.kind = StepKind::copy, step.name = "output " + v->name, step.op = "Identity";
   step.in.push_back(v->is_constant() ? constant(v, kPlain) : read(v, kPlain, false));
+  if (step.in[0].at.space == Space::binding && step.in[0].at.index == binding) return;   // brought to plain order in its place
   plan::Operand out = step.in[0];
   out.at = {Space::binding, binding, 0};
   out.constant = false;

@@ -199,10 +199,11 @@ plan::Operand ProgramBuilder::read(const Value* v, Layout layout, bool allow_str
   return operand(v, reformatted(v, *from, layout));
 }
 
-// A copy of a value in another layout, or of a strided view in dense order.
+// A copy of a value in another layout, or of a strided view in dense order: an output's plain order where the caller wants it.
 const ProgramBuilder::Stored& ProgramBuilder::reformatted(const Value* v, const Stored& from, Layout layout) {
   const bool replaces = !from.dense && from.layout == layout;   // the dense copy serves later readers too
-  Stored s{new_place(v, layout), layout, true, {}};
+  const std::int32_t binding = layout == kPlain && from.at.space != Space::binding ? binding_for(v) : -1;
+  Stored s{binding >= 0 ? plan::Address{Space::binding, binding, 0} : new_place(v, layout), layout, true, {}};
   Step step;
   step.name = v->name + " to " + backends::text(layout), step.op = "Reformat";
   step.in.push_back(operand(v, from));

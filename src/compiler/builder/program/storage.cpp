@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "tune/choice/node_problem.h"
+#include "tune/choice/transposes.h"
 
 namespace tenfold::builder {
 
@@ -130,12 +131,6 @@ bool dense_strides(const Dims& strides, const Dims& dims, Layout layout = backen
     if (dims[i] != Dim(1) && strides[i] != dense[i]) return false;
   return true;
 }
-std::vector<std::int64_t> permutation(const Node& node) {
-  const int rank = node.in(0)->rank();
-  ir::Ints reversed;
-  for (int i = rank; i-- > 0;) reversed.push_back(i);
-  return node.attributes.ints("perm", reversed);
-}
 }  // namespace
 
 // A transposed plain value may be the other side's channels-last order as it lies, if that is what was chosen there.
@@ -166,7 +161,7 @@ void Storage::write_into_parent(const Node& node) {
     if (!free || planned.count(v)) return;
     View slice{parent.root, offset, parent.strides, false, parent.layout, parent.root_layout};
     if (transpose) {
-      const auto perm = permutation(node);
+      const auto perm = tune::permutation(node);
       slice.strides.assign(perm.size(), Dim(0));
       for (std::size_t i = 0; i < perm.size(); ++i) slice.strides[static_cast<std::size_t>(perm[i])] = parent.strides[i];
     } else {
@@ -221,7 +216,7 @@ std::vector<View> Storage::derive(const Node& node, const View& source) const {
     if (!reshape_view(node.in(0)->dims(), source.strides, node.out()->dims(), v.strides)) return {};
     views.push_back(std::move(v));
   } else if (transpose) {
-    const auto perm = permutation(node);
+    const auto perm = tune::permutation(node);
     for (std::size_t i = 0; i < perm.size(); ++i) v.strides[i] = source.strides[static_cast<std::size_t>(perm[i])];
     views.push_back(std::move(v));
   } else if (moves == ir::Movement::split) {

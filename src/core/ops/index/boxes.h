@@ -18,7 +18,8 @@ inline double area(const Corners& b, double border = 0) { return (b[2] - b[0] + 
 // Intersection over union; 0 for boxes without area.
 inline double overlap(const Corners& a, const Corners& b, double border = 0, double border_of_overlap = 0) {
   const Corners both{std::max(a[0], b[0]), std::max(a[1], b[1]), std::min(a[2], b[2]), std::min(a[3], b[3])};
-  if (!(both[2] - both[0] + border_of_overlap > 0) || !(both[3] - both[1] + border_of_overlap > 0)) return 0;
+  const bool wide = both[2] - both[0] + border_of_overlap > 0, tall = both[3] - both[1] + border_of_overlap > 0;
+  if (!(wide & tall)) return 0;   // one branch: most boxes lie apart, in which direction nobody can foresee
   const double common = area(both, border_of_overlap), either = area(a, border) + area(b, border) - common;
   return common > 0 && either > 0 ? common / either : 0;
 }

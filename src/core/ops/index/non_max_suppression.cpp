@@ -24,9 +24,20 @@ void infer(InferCall& call) {
 
 using ops::Corners;
 
+// f(i, element first + i) for i < count.
+template <class F>
+void for_doubles(const TensorRef& tensor, std::int64_t first, std::int64_t count, F&& f) {
+  if (tensor.dtype == DType::f32) {
+    const float* const from = tensor.as<const float>() + first;
+    for (std::int64_t i = 0; i < count; ++i) f(i, static_cast<double>(from[i]));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) f(i, load_double(tensor.dtype, tensor.data, first + i));
+  }
+}
+
 Corners box_at(const TensorRef& boxes, std::int64_t number, bool center) {
   Corners c;
-  for (std::int64_t i = 0; i < 4; ++i) c[static_cast<std::size_t>(i)] = load_double(boxes.dtype, boxes.data, number * 4 + i);
+  for_doubles(boxes, number * 4, 4, [&](std::int64_t i, double x) { c[static_cast<std::size_t>(i)] = x; });
   if (center) return {c[1] - c[3] / 2, c[0] - c[2] / 2, c[1] + c[3] / 2, c[0] + c[2] / 2};
   return ops::sorted_corners(c);
 }
@@ -44,17 +55,21 @@ struct Limits {
 struct Candidate {
   double score;
   std::int64_t box;
-  bool operator<(const Candidate& other) const { return score != other.score ? score < other.score : box > other.box; }   // worse
+  bool operator<(const Candidate& other) const {   // worse
+    return (score < other.score) | ((score == other.score) & (box > other.box));
+  }
 };
 
 // The chosen boxes of one class, best first.
 std::vector<std::int64_t> select(const std::vector<Corners>& boxes, const TensorRef& scores, std::int64_t row, const Limits& limits) {
   const auto count = static_cast<std::int64_t>(boxes.size());
-  std::vector<Candidate> candidates;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double score = load_double(scores.dtype, scores.data, row * count + i);
-    if (score > limits.score) candidates.push_back({score, i});
-  }
+  std::vector<Candidate> candidates(boxes.size());
+  std::size_t found = 0;   // without a branch: nobody can foresee which scores are high
+  for_doubles(scores, row * count, count, [&](std::int64_t i, double score) {
+    candidates[found] = {score, i};
+    found += score > limits.score;
+  });
+  candidates.resize(found);
   std::make_heap(candidates.begin(), candidates.end());   // few of them are asked for
   std::vector<Corners> kept;
   std::vector<std::int64_t> chosen;

@@ -126,8 +126,7 @@ void transpose(void* out, int64_t to_row, const void* in, int64_t from_row, int6
   int64_t r = 0;
   if constexpr (sizeof(T) == 4)
     if (cols == 2 && from_row == 2) r = split_pairs(reinterpret_cast<float*>(to), to_row, reinterpret_cast<const float*>(from), rows);
-  for (; r + kBlock <= rows; r += kBlock) {
-    int64_t c = 0;
+  const auto eight_rows = [&](int64_t r, int64_t c) {   // from column c on
     for (; c + kBlock <= cols; c += kBlock) {
       if constexpr (sizeof(T) == 4) {
         simd::transpose_8x8(reinterpret_cast<const float*>(from + r * from_row + c), from_row,
@@ -142,7 +141,18 @@ void transpose(void* out, int64_t to_row, const void* in, int64_t from_row, int6
       }
     }
     if (c < cols) transpose_edge(to + c * to_row + r, to_row, from + r * from_row + c, from_row, kBlock, cols - c);
-  }
+  };
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4)
+    for (; r + 16 <= rows; r += 16) {
+      int64_t c = 0;
+      for (; c + 16 <= cols; c += 16)
+        simd::transpose_16x16(reinterpret_cast<const float*>(from + r * from_row + c), from_row,
+                              reinterpret_cast<float*>(to + c * to_row + r), to_row);
+      if (c < cols) eight_rows(r, c), eight_rows(r + 8, c);
+    }
+#endif
+  for (; r + kBlock <= rows; r += kBlock) eight_rows(r, 0);
   if (r < rows) transpose_edge(to + r, to_row, from + r * from_row, from_row, rows - r, cols);
 }
 template <class T>

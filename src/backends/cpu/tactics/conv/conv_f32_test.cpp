@@ -8,6 +8,7 @@ Tactic cpu_conv_depthwise();
 Tactic cpu_conv_grouped();
 Tactic cpu_conv_first();
 Tactic cpu_conv_nchw();
+Tactic cpu_conv_plain();
 Tactic cpu_conv_spread();
 Tactic cpu_conv_winograd();
 namespace {
@@ -132,6 +133,35 @@ TEST(ConvNchw, Epilogues) {
   check_f32(cpu_conv_nchw(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,5,9,23]"}}, 1e-5, odd_parts);
   check_f32(cpu_conv_nchw(),
             {"Conv", "f32[1,1,1,3]{nan,1,2} f32[2,1,1,1]!", "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) -> %2"});
+}
+
+// Groups of one channel and of several, blocks of filters that parts share, lines cut anywhere.
+TEST(ConvPlain, Windows) {
+  const std::vector<Config> odd_parts = {{0, 1, 3, 1}, {0, 3, 5, 2}, {0, 2, 100, 3}, {1, 1, 17, 1}, {1, 4, 7, 4}, {1, 100, 100, 100}};
+  CaseShare share;
+  for (const char* text :
+       {"f32[1,8,12,12] f32[8,1,3,3]! f32[8]! group=8 pads=[1,1,1,1]", "f32[2,37,9,8] f32[37,1,3,3]! group=37 pads=[1,1,1,1] strides=[2,2]",
+        "f32[1,7,11,40] f32[7,1,7,7]! f32[7]! group=7 pads=[3,3,3,3]", "f32[1,17,30] f32[17,1,7]! group=17 pads=[3,3] dilations=[2]",
+        "f32[2,3,13,70] f32[3,1,5,3]! f32[3]! group=3 pads=[2,4,2,0] dilations=[1,2] strides=[1,2]",
+        "f32[1,2,6,130] f32[2,1,3,3]! group=2 pads=[1,1,1,1]", "f32[1,2,5,7] f32[2,1,7,1]! f32[2]! group=2 pads=[3,0,2,0]",
+        "f32[1,5,5,6,7] f32[15,1,3,3,3]! group=5 pads=[1,1,1,1,1,1] strides=[1,2,1]",
+        "f32[2,4,20] f32[6,4,5]! f32[6]! strides=[3] pads=[2,1]", "f32[1,12,163] f32[13,12,3]! f32[13]! pads=[4,4] dilations=[4]",
+        "f32[1,6,9,9] f32[9,2,3,3]! group=3 dilations=[2,3] strides=[3,2]", "f32[2,6,50] f32[10,3,1]! group=2",
+        "f32[1,4,3,3] f32[10,2,3,3]! group=2 pads=[5,4,3,6]", "f32[0,4,3,3] f32[4,1,3,3]! group=4", "f32[1,2,0,5] f32[4,1,1,1]! group=2"})
+    if (share.next()) check_f32(cpu_conv_plain(), {"Conv", text}, 2e-6, odd_parts);
+}
+
+TEST(ConvPlain, Epilogues) {
+  const std::string text = "f32[2,3,9,23] f32[6,1,3,3]! f32[6]! group=3 pads=[1,1,1,1]";
+  const std::vector<Config> odd_parts = {{0, 2, 9, 1}, {1, 2, 100, 2}, {1, 3, 20, 3}};
+  check_f32(cpu_conv_plain(), {"Conv", text, "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) %3=constant.f32(1) %4=min.f32(%2,%3) -> %4"},
+            2e-6, odd_parts);
+  check_f32(cpu_conv_plain(), {"Conv", text, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, odd_parts);
+  check_f32(cpu_conv_plain(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,6,9,23]"}}, 1e-5, odd_parts);
+  check_f32(cpu_conv_plain(),
+            {"Conv", "f32[1,1,3]{nan,1,2} f32[2,1,1]!", "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) -> %2"});
+  for (const char* body : {"(f32) %1=constant.f32(0) %2=max.f32(%0,%1) -> %2", "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"})
+    check_f32(cpu_conv_plain(), {"Conv", "f32[2,3,9,23] f32[3,1,7,7]! f32[3]! group=3 pads=[3,3,3,3]", body}, 1e-5, odd_parts);
 }
 
 // Vectors that begin in every column of a row, groups, lines with steps between positions, and ends of every length.

@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "backends/cpu/gemm/conv/conv_planes.h"
+#include "backends/cpu/gemm/conv/planes_weights.h"
 #include "backends/cpu/gemm/f32/f32_epilogue.h"
 #include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/heuristics.h"
-#include "backends/cpu/kernels/conv/planes_f32.h"
 #include "base/checked.h"
 
 #include "backends/packed_tactic.h"
@@ -18,17 +18,15 @@ using namespace cpu;
 
 constexpr std::int64_t kMaxSteps = 1 << 14, kMaxFloats = 1 << 20;   // of a sum; of a part's planes
 
-const PlanesF32Kernels& kernels_of(std::int64_t isa) { return isa == kGemmAvx512 ? tenfold_planes_f32_avx512 : tenfold_planes_f32_avx2; }
 const MoveKernels& moves_of(std::int64_t isa) { return isa == kGemmAvx512 ? tenfold_move_avx512 : tenfold_move_avx2; }
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
-std::int64_t steps_of(const ConvShape& s) { return s.depth * s.taps(); }
 
 Verdict supports(const Problem& p) {
   if (const Verdict common = conv_supports(p); !common) return common;
   const ConvShape s(p);
   if (s.width > 15 || (s.groups > 1 && s.filters > 64)) return Verdict::no("filters fill vectors");
   if (s.depth == 1 && s.width == 1 && s.channels > 15) return Verdict::no("channels fill vectors");
-  if (steps_of(s) > kMaxSteps || ConvPlanes(s, 1, 16).floats() > kMaxFloats) return Verdict::no("the kernel is too large");
+  if (planes_steps(s) > kMaxSteps || ConvPlanes(s, 1, 16).floats() > kMaxFloats) return Verdict::no("the kernel is too large");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   if (const auto form = simple_epilogue(p, 1); form && form->residual >= 0) return Verdict::no("a tensor is added to the result");
   return F32Epilogue::supports(p, 1, own_bias(p));
@@ -76,36 +74,6 @@ Verdict valid(const Problem& p, const Config& c) {
   return Verdict::only_if(sizes && Space(ConvShape(p), c).floats(ConvShape(p)) < 1 << 26, "its block sizes are out of range");
 }
 
-// Filters are taken by so many at a time, evenly in each group.
-std::int64_t block_begin(const ConvShape& s, std::int64_t block) {
-  return block * s.width / ceil_div(s.width, std::int64_t{kPlanesMaxFilters});
-}
-
-std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
-  return input == 1 ? element_count(ir::constants(p.in[1].dims)) * 4 : -1;
-}
-// Calls f(packed element, element of the weight): packed as [group][block of filters][step][filter].
-template <class F>
-void for_each_weight(const ConvShape& s, F&& f) {
-  std::int64_t packed = 0;
-  const std::int64_t steps = steps_of(s);
-  for (std::int64_t group = 0; group < s.groups; ++group)
-    for (std::int64_t block = 0; block_begin(s, block) < s.width; ++block)
-      for (std::int64_t step = 0; step < steps; ++step)
-        for (std::int64_t filter = block_begin(s, block); filter < block_begin(s, block + 1); ++filter)
-          f(packed++, (group * s.width + filter) * steps + step);
-}
-void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  const float* from = constants[1]->data<float>();
-  for_each_weight(ConvShape(p), [&](std::int64_t a, std::int64_t b) { static_cast<float*>(packed)[a] = from[b]; });
-}
-Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
-  Tensor weight(DType::f32, ir::constants(p.in[1].dims));
-  float* to = weight.mutable_data<float>();
-  for_each_weight(ConvShape(p), [&](std::int64_t a, std::int64_t b) { to[b] = static_cast<const float*>(packed)[a]; });
-  return weight;
-}
-
 struct Kernel {
   const PlanesF32Kernels* kernels;
   const MoveKernels* moves;
@@ -118,7 +86,7 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvShape s(p);
   auto kernel = std::make_shared<Kernel>(
-      Kernel{&kernels_of(c[0]), &moves_of(c[0]), s, c[1], c[2], Space(s, c), {}, F32Epilogue(p, 1, own_bias(p))});
+      Kernel{&planes_kernels(c[0]), &moves_of(c[0]), s, c[1], c[2], Space(s, c), {}, F32Epilogue(p, 1, own_bias(p))});
   kernel->taps = kernel->space.planes.taps(0, s.channels);
   return kernel;
 }
@@ -134,10 +102,11 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
 void sums(const Kernel& kernel, const float* weights, const GemmF32EpilogueArgs& epilogue, const float* planes, float* results,
           std::int64_t positions) noexcept {
   const ConvShape& s = kernel.shape;
-  PlanesF32 p{.steps = steps_of(s), .low = epilogue.low, .high = epilogue.high, .clamp = epilogue.clamp, .pitch = kernel.space.results};
+  PlanesF32 p{.steps = planes_steps(s), .low = epilogue.low, .high = epilogue.high, .clamp = epilogue.clamp, .pitch = kernel.space.results};
   for (std::int64_t group = 0; group < s.groups; ++group)
-    for (std::int64_t block = 0; block_begin(s, block) < s.width; ++block) {
-      const std::int64_t filters = block_begin(s, block + 1) - block_begin(s, block), first = group * s.width + block_begin(s, block);
+    for (std::int64_t block = 0; block < planes_blocks(s); ++block) {
+      const std::int64_t begin = planes_block_begin(s, block), filters = planes_block_begin(s, block + 1) - begin;
+      const std::int64_t first = group * s.width + begin;
       p.taps = kernel.taps.data() + group * p.steps;
       p.weights = weights;
       p.bias = epilogue.bias ? epilogue.bias + first : nullptr;
@@ -191,7 +160,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_conv_nchw() {
   return packed_tactic({.name = "conv_nchw", .ops = {"Conv"}, .formats = formats,
                         .worker_scratch = worker_scratch},
-                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
+                       {supports, configs, valid, planes_packed_bytes, planes_pack, planes_unpack, open, run, conv_work});
 }
 
 }  // namespace tenfold::backends

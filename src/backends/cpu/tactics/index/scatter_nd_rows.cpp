@@ -1,6 +1,9 @@
 // scatter_nd_rows: ScatterND without a reduction as copies: the data, unless the result lies there already, then a row for each index, in
-// their order, so that of equal ones the last stays.
+// their order, so that of equal ones the last stays. Where indices are few, each part of the result is copied and written to at once.
+#include <algorithm>
+
 #include "backends/cpu/tactics/movement_common.h"
+#include "base/checked.h"
 
 namespace tenfold::backends {
 namespace {
@@ -34,6 +37,28 @@ int64_t target_of(const Kernel& kernel, const Bound& index, const Bound& out, in
   return target;
 }
 
+constexpr int64_t kPart = 32 << 10;   // elements of the result
+
+// Elements [begin, end) of the result.
+struct Writer {
+  const Kernel& kernel;
+  const RunArgs& args;
+  int64_t count, depth, row;   // of indices; dims that each names; elements that each writes
+
+  void operator()(int64_t begin, int64_t end) const noexcept {
+    const Bound &data = args.in[0], &index = args.in[1], &updates = args.in[2], &out = args.out[0];
+    const int64_t bytes = kernel.move->element_bytes();
+    const auto copy = [&](int64_t to, const Bound& source, int64_t from, int64_t elements) {
+      kernel.move->copy.kernels->copy_rows(out.as<char>() + to * bytes, 0, source.as<const char>() + from * bytes, 0, 1, elements * bytes);
+    };
+    if (out.data != data.data) copy(begin, data, begin, end - begin);
+    for (int64_t r = 0; r < count; ++r) {
+      const int64_t target = target_of(kernel, index, out, r, depth), first = std::max(target, begin), last = std::min(target + row, end);
+      if (first < last) copy(first, updates, r * row + first - target, last - first);
+    }
+  }
+};
+
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
   const Bound &data = args.in[0], &index = args.in[1], &updates = args.in[2], &out = args.out[0];
@@ -44,6 +69,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const int64_t row = product(out.dims, deep, out.rank);
   for (int64_t r = 0; r < count; ++r)   // before anything is written: the result may be the data
     if (target_of(kernel, index, out, r, depth) < 0) return Status::bad_index;
+  const Writer write{kernel, args, count, depth, row};
+  const int64_t all = product(out.dims, 0, out.rank), parts = ceil_div(all, kPart);
+  if (count * parts <= all / 16) {   // every part goes through all indices
+    args.parallel->for_each(parts, [&](int64_t part, int) { write(part * kPart, std::min(all, (part + 1) * kPart)); });
+    return Status::ok;
+  }
   if (out.data != data.data) kernel.move->copy.run(*args.parallel, out.dims, out.rank, out.data, out.strides, data.data, data.strides);
   for (int64_t r = 0; r < count; ++r)
     kernel.move->copy.kernels->copy_rows(out.as<char>() + target_of(kernel, index, out, r, depth) * bytes, 0,
@@ -66,6 +97,7 @@ Tactic cpu_scatter_nd_rows() {
           // No index twice: on a GPU either of the two rows may be the last.
           .cases = {"ScatterND f32[90,40] i64[8,1]{-90,89,3,-4,17,-45,60,8} f32[8,40]",
                     "ScatterND f16[9,8,33] i64[2,3,2]{0,0,-1,-1,4,-8,-9,3,8,0,2,7} f16[2,3,33]",
+                    "ScatterND f32[70,1100] i64[3,1]{69,29,30} f32[3,1100]",   // rows that two parts share
                     "ScatterND i64[300] i32[9,1]{0,299,7,150,151,33,298,64,200} i64[9]"}};
 }
 

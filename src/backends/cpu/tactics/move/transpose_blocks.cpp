@@ -51,6 +51,8 @@ Tactic cpu_transpose_blocks() {
           .open = open,
           .run = run,
           .cases = {"Transpose f32[3,70,301] perm=[0,2,1]",
+                    "Transpose f32[2,100,83] perm=[0,2,1]",
+                    "Transpose i32[1,1300,90] perm=[0,2,1]",
                     "Transpose u8[3,70,301] perm=[2,0,1]",
                     "Transpose u8[3,132,300] perm=[2,0,1]",
                     "Transpose i64[3,1,40,33] perm=[0,3,2,1]",

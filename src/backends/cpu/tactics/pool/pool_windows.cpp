@@ -209,7 +209,11 @@ class PaddedRows {
     if (!usable) return;
     begin_ = std::min(k.begin[2], width_), middle_ = std::min(e.in[2], width_ - begin_);
     most_ = std::min(kRows, kFloats / width_);
-    std::fill_n(padded_, most_ * width_, k.is_max ? lowest<float>() : 0.f);
+    const float outside = k.is_max ? lowest<float>() : 0.f;
+    for (float* row = padded_; row < padded_ + most_ * width_; row += width_) {
+      std::fill(row, row + begin_, outside);
+      std::fill(row + begin_ + middle_, row + width_, outside);
+    }
   }
   bool usable;
 
@@ -288,8 +292,9 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
   for_row_parts(*args.parallel, rows, rows_per_part(taps_of_row), [&](int64_t first, int64_t last, int) {
     PaddedRows padded(k, e, inner);
     int64_t plane = first / (e.out[0] * e.out[1]), oz = first / e.out[1] % e.out[0], oy = first % e.out[1];
+    Taps z = taps(k, e, 0, oz);
     for (int64_t r = first; r < last; ++r) {
-      const Taps z = taps(k, e, 0, oz), y = taps(k, e, 1, oy);
+      const Taps y = taps(k, e, 1, oy);
       const T* x = args.in[0].as<const T>() + plane * in_plane;
       T* out = args.out[0].as<T>() + r * e.out[2];
       if constexpr (std::is_same_v<T, float>) {
@@ -303,8 +308,10 @@ void plain(const Kernel& k, const RunArgs& args, const ConvExtents& e, Row row) 
       } else {
         plain_row(k, e, z, y, along, x, out, row);
       }
-      if (++oy == e.out[1]) oy = 0, ++oz;
-      if (oz == e.out[0]) oz = 0, ++plane;
+      if (++oy < e.out[1]) continue;
+      oy = 0;
+      if (++oz == e.out[0]) oz = 0, ++plane;
+      z = taps(k, e, 0, oz);
     }
     if (padded.usable) padded.finish();
   });

@@ -12,7 +12,10 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int64_t kStrip = 256;   // columns whose accumulators lie on the stack
+constexpr int64_t kStrip = 256, kMinStrip = 64;   // columns whose accumulators lie on the stack, or in registers
+
+// Long columns are shared out by fewer of them.
+int64_t strip_of(int64_t extent) { return std::clamp((16 << 10) / extent / kMinStrip * kMinStrip, kMinStrip, kStrip); }
 
 struct Kernel {
   const RunningKernels* kernels;
@@ -63,13 +66,14 @@ void typed(const Kernel& kernel, const RunArgs& args, int axis) noexcept {
   const Bound& x = args.in[0];
   const int64_t outer = product(x.dims, 0, axis), extent = x.dims[axis], inner = product(x.dims, axis + 1, x.rank);
   if (outer * extent * inner == 0) return;
-  const int64_t strips = ceil_div(inner, kStrip), start = kernel.reverse ? (extent - 1) * inner : 0, step = kernel.reverse ? -inner : inner;
+  const int64_t wide = strip_of(extent), strips = ceil_div(inner, wide);
+  const int64_t start = kernel.reverse ? (extent - 1) * inner : 0, step = kernel.reverse ? -inner : inner;
   const auto run_strip = kernel.product ? (kernel.exclusive ? strip<true, true, T> : strip<true, false, T>)
                                         : (kernel.exclusive ? strip<false, true, T> : strip<false, false, T>);
-  for_row_parts(*args.parallel, outer * strips, rows_per_part(extent * std::min(inner, kStrip)), [&](int64_t first, int64_t last, int) {
+  for_row_parts(*args.parallel, outer * strips, rows_per_part(extent * std::min(inner, wide)), [&](int64_t first, int64_t last, int) {
     for (int64_t part = first; part < last; ++part) {
-      const int64_t column = part % strips * kStrip, at = part / strips * extent * inner + start + column;
-      const int64_t count = std::min(kStrip, inner - column);
+      const int64_t column = part % strips * wide, at = part / strips * extent * inner + start + column;
+      const int64_t count = std::min(wide, inner - column);
       T* const to = args.out[0].as<T>() + at;
       if constexpr (std::is_same_v<T, float>)
         if (!kernel.product && count >= 16) {
@@ -107,7 +111,8 @@ Tactic cpu_running_lanes() {
           .open = open,
           .run = run,
           .cases = {"CumSum f32[2,300,7] axis=1", "CumSum f32[40,300] i64[]{-1} exclusive=1", "CumSum i64[30,500] axis=0 reverse=1",
-                    "CumProd f64[9,20] axis=1 exclusive=1 reverse=1", "CumSum i32[6,700] axis=1", "CumProd f32[2,5,300] axis=1"}};
+                    "CumProd f64[9,20] axis=1 exclusive=1 reverse=1", "CumSum i32[6,700] axis=1", "CumProd f32[2,5,300] axis=1",
+                    "CumSum f32[300,200] axis=0 reverse=1", "CumProd i32[200,150] axis=0"}};
 }
 
 }  // namespace tenfold::backends

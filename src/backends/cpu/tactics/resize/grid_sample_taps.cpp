@@ -12,7 +12,7 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int kMaxDims = 3, kMaxTaps = 64, kBlock = kSampleBlock;   // a block's taps lie on the stack
+constexpr int kMaxDims = kSampleDims, kMaxTaps = 64, kBlock = kSampleBlock;   // a block's taps lie on the stack
 constexpr int64_t kMaxPlane = std::numeric_limits<std::int32_t>::max();   // offsets have 32 bits
 
 struct Kernel {
@@ -36,6 +36,12 @@ Verdict supports(const Problem& p) {
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_sample_avx2, tenfold_sample_avx512), ops::Sampling(*p.attributes)});
+}
+
+// Do vectors of places say what is read?
+bool is_simple(const ops::Sampling& s, const Bound& x) {
+  const bool linear = s.mode == ops::Sampling::Mode::linear && s.padding != ops::Sampling::Padding::reflection;
+  return linear && x.rank > 2 && std::all_of(x.dims + 2, x.dims + x.rank, [](int64_t extent) { return extent <= kSampleExtent; });
 }
 
 // What the places of a block read: offsets into a plane, and weights, tap by tap. What counts nothing has neither: it may be NaN.
@@ -83,14 +89,20 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (grid.dims[0] != x.dims[0] || grid.dims[grid.rank - 1] != dims || y.dims[1] != channels) return Status::invalid_shape;
   if (product(y.dims, 0, y.rank) == 0) return Status::ok;
   if (plane == 0 || plane > kMaxPlane) return Status::invalid_shape;
+  SampleGrid grid_of{.dims = dims,
+                     .corners = k.sampling.corners,
+                     .border = k.sampling.padding == ops::Sampling::Padding::border};
+  std::copy(x.dims + 2, x.dims + x.rank, grid_of.extents);
+  const bool simple = is_simple(k.sampling, x);
   const int64_t blocks = (places + kBlock - 1) / kBlock;
   for_row_parts(*args.parallel, x.dims[0] * blocks, rows_per_part(kBlock * channels * 8), [&](int64_t first, int64_t last, int) {
     Reads reads;
     reads.taps = taps_of(k.sampling, dims);
     for (int64_t b = first; b < last; ++b) {
       const int64_t n = b / blocks, begin = b % blocks * kBlock, count = std::min<int64_t>(kBlock, places - begin);
-      for (int64_t i = 0; i < count; ++i)
-        reads.find(k.sampling, grid.as<const float>() + (n * places + begin + i) * dims, x.dims + 2, dims, i);
+      const float* const at = grid.as<const float>() + (n * places + begin) * dims;
+      if (simple) k.kernels->linear(grid_of, at, count, reads.offset, reads.weight);
+      for (int64_t i = simple ? count : 0; i < count; ++i) reads.find(k.sampling, at + i * dims, x.dims + 2, dims, i);
       for (int t = 0; t < reads.taps; ++t)   // a vector may be wider than what is left
         for (int64_t i = count; i < kBlock; ++i) reads.offset[t * kBlock + i] = 0, reads.weight[t * kBlock + i] = 0;
       for (int64_t c = 0; c < channels; ++c)
@@ -104,7 +116,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_grid_sample_taps() {
-  return {.name = "grid_sample_taps", .ops = {"GridSample"}, .supports = supports, .configs = one_config, .open = open, .run = run};
+  return {.name = "grid_sample_taps",
+          .ops = {"GridSample"},
+          .supports = supports,
+          .configs = one_config,
+          .open = open,
+          .run = run,
+          .cases = {"GridSample f32[2,3,9,11] f32[2,7,11,2](-1.3,1.3)",
+                    "GridSample f32[1,2,9,11] f32[1,5,9,2](-3,3) padding_mode=\"border\" align_corners=1",
+                    "GridSample f32[1,2,5,6,7] f32[1,3,4,5,3](-1.2,1.2) padding_mode=\"border\"",
+                    "GridSample f32[2,2,17] f32[2,40,1](-1.2,1.2) align_corners=1"}};
 }
 
 }  // namespace tenfold::backends
