@@ -1,5 +1,7 @@
 #include "backends/cpu/gemm/weights/weights_block_scaled.h"
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace tenfold::backends::cpu {
@@ -44,20 +46,38 @@ Tensor WeightsBlockScaled::unpack(const void* packed) const {
   return values;
 }
 
+template <class Visit>
+void WeightsBlockScaled::each_scale(Visit&& visit) const {
+  for (std::int64_t b = 0; b < blocks(); ++b)
+    for (std::int64_t n = 0; n < n_; ++n) visit(b * n_ + n, n / kPanel * blocks() + b, n % kPanel);
+}
+
 void WeightsBlockScaled::pack_scales(const Tensor& scales, void* packed) const {
   std::memset(packed, 0, static_cast<std::size_t>(scale_bytes()));
   const float* from = scales.data<float>();
-  for (std::int64_t b = 0; b < blocks(); ++b)
-    for (std::int64_t n = 0; n < n_; ++n)
-      static_cast<float*>(packed)[(n / kPanel * blocks() + b) * kPanel + n % kPanel] = from[b * n_ + n];
+  each_scale([&](std::int64_t i, std::int64_t block, std::int64_t column) {
+    char* const to = static_cast<char*>(packed) + block * kPanel * bytes_of_scale();
+    if (!scales_24_) return void(std::memcpy(to + column * 4, from + i, 4));
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[i]), rounded = bits + 0x7f + (bits >> 8 & 1);
+    const bool finite = std::isfinite(std::bit_cast<float>(rounded & ~0xffu));
+    const std::uint32_t kept = finite ? rounded : std::isnan(from[i]) ? bits | 0x400000u : bits;
+    const auto upper = static_cast<std::uint16_t>(kept >> 16);
+    std::memcpy(to + column * 2, &upper, 2);
+    to[kPanel * 2 + column] = static_cast<char>(kept >> 8 & 255);
+  });
 }
 
 Tensor WeightsBlockScaled::unpack_scales(const void* packed) const {
   Tensor scales(DType::f32, {blocks(), n_});
   float* to = scales.mutable_data<float>();
-  for (std::int64_t b = 0; b < blocks(); ++b)
-    for (std::int64_t n = 0; n < n_; ++n)
-      to[b * n_ + n] = static_cast<const float*>(packed)[(n / kPanel * blocks() + b) * kPanel + n % kPanel];
+  each_scale([&](std::int64_t i, std::int64_t block, std::int64_t column) {
+    const char* const from = static_cast<const char*>(packed) + block * kPanel * bytes_of_scale();
+    if (!scales_24_) return void(std::memcpy(to + i, from + column * 4, 4));
+    std::uint16_t upper;
+    std::memcpy(&upper, from + column * 2, 2);
+    const auto lower = static_cast<std::uint8_t>(from[kPanel * 2 + column]);
+    to[i] = std::bit_cast<float>(std::uint32_t{upper} << 16 | std::uint32_t{lower} << 8);
+  });
   return scales;
 }
 

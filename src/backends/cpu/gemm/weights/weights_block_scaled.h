@@ -11,14 +11,16 @@ class WeightsBlockScaled {
  public:
   static constexpr std::int64_t kPanel = kBlockScaledPanel;
   WeightsBlockScaled() = default;
-  WeightsBlockScaled(std::int64_t k, std::int64_t n, std::int64_t block, DType type)
-      : k_(k), n_(n), block_(block), bits_(tenfold::bits(type)), signed_(type == DType::i4 || type == DType::i8) {}
+  // `scales_24`: scales are rounded to 24 bits, by at most 2^-17 of themselves; what is no ordinary number keeps its upper bits.
+  WeightsBlockScaled(std::int64_t k, std::int64_t n, std::int64_t block, DType type, bool scales_24 = false)
+      : k_(k), n_(n), block_(block), bits_(tenfold::bits(type)), signed_(type == DType::i4 || type == DType::i8),
+        scales_24_(scales_24) {}
 
   std::int64_t panels() const { return (n_ + kPanel - 1) / kPanel; }
   std::int64_t blocks() const { return (k_ + block_ - 1) / block_; }
   BlockScaledBits bits() const { return bits_ == 4 ? kFourBits : kEightBits; }
   std::int64_t word_bytes() const { return panels() * words() * 4; }
-  std::int64_t scale_bytes() const { return panels() * blocks() * kPanel * 4; }
+  std::int64_t scale_bytes() const { return panels() * blocks() * kPanel * bytes_of_scale(); }
   std::int64_t zero_bytes() const { return panels() * blocks() * zeros_of_block(); }
 
   void pack(const Tensor& values, void* packed) const;
@@ -31,7 +33,8 @@ class WeightsBlockScaled {
   // As kernels read a panel; `zeros` is null where there are none.
   BlockScaledPanel panel(std::int64_t i, const void* packed, const void* scales, const void* zeros) const {
     return {.words = static_cast<const std::uint32_t*>(packed) + i * words(),
-            .scales = static_cast<const float*>(scales) + i * blocks() * kPanel,
+            .scales = static_cast<const char*>(scales) + i * blocks() * kPanel * bytes_of_scale(),
+            .scales_24 = scales_24_,
             .zeros = zeros ? static_cast<const std::uint8_t*>(zeros) + i * blocks() * zeros_of_block() : nullptr,
             .zero = signed_ ? static_cast<float>(half()) : 0.f,
             .k = k_,
@@ -49,9 +52,12 @@ class WeightsBlockScaled {
   void store(Tensor& t, std::int64_t i, std::uint32_t value) const;
   template <class Visit>
   void each_zero(Visit&& visit) const;   // (index in the tensor, byte, bits to shift)
+  template <class Visit>
+  void each_scale(Visit&& visit) const;   // (index in the tensor, block, column)
+  std::int64_t bytes_of_scale() const { return scales_24_ ? 3 : 4; }
   std::int64_t k_ = 0, n_ = 0, block_ = 1;
   int bits_ = 4;
-  bool signed_ = false;
+  bool signed_ = false, scales_24_ = false;
 };
 
 }  // namespace tenfold::backends::cpu

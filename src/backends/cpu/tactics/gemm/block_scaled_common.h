@@ -1,0 +1,45 @@
+// What products with weights of 4 or 8 bits in blocks share, however they compute many rows: operands, packing, and few rows.
+#pragma once
+
+#include "backends/cpu/gemm/f32/gemm_f32.h"
+#include "backends/cpu/gemm/matrix_rows.h"
+#include "backends/cpu/gemm/weights/weights_block_scaled.h"
+#include "backends/cpu/tactics/gemm/constant_gemm_common.h"
+#include "base/checked.h"
+
+namespace tenfold::backends::cpu {
+
+WeightsBlockScaled block_scaled_weights(const Problem& problem);
+bool block_scaled_zeros(const Problem& problem);   // whether there are zero points
+Verdict supports_block_scaled(const Problem& problem);
+// {instruction set, panels of a part with few rows}: configurations begin so.
+std::vector<Config> block_scaled_configs(const Problem& problem);
+Verdict block_scaled_valid(const Problem& problem, const Config& config);
+
+std::int64_t block_scaled_bytes(const Problem& problem, const Config& config, int input);
+void block_scaled_pack(const Problem& problem, const Config& config, int input, std::span<const Tensor* const> constants, void* packed);
+Tensor block_scaled_unpack(const Problem& problem, const Config& config, int input, const void* packed);
+
+// Few rows times such weights, which become floats in registers.
+struct BlockScaledFew {
+  BlockScaledFew(const Problem& problem, const Config& config);
+  void run(const RunArgs& args, std::int64_t rows) const noexcept;
+  // As kernels read a panel of a run's operands.
+  BlockScaledPanel panel(const RunArgs& args, std::int64_t i) const noexcept {
+    return weights.panel(i, args.in[1].data, args.in[2].data, zeros ? args.in[3].data : nullptr);
+  }
+
+  const BlockScaledKernels* kernels;
+  WeightsBlockScaled weights;
+  bool zeros;
+  std::int64_t k, n, panels_of_part;
+  F32Epilogue epilogue;
+};
+// Rows of a run.
+inline std::int64_t rows_of(const RunArgs& args) {
+  std::int64_t m = 1;
+  for (int i = 0; i + 1 < args.in[0].rank; ++i) m *= args.in[0].dims[i];
+  return m;
+}
+
+}  // namespace tenfold::backends::cpu
