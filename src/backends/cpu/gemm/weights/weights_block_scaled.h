@@ -11,7 +11,7 @@ class WeightsBlockScaled {
  public:
   static constexpr std::int64_t kPanel = kBlockScaledPanel;
   WeightsBlockScaled() = default;
-  // `scales_24`: scales are rounded to 24 bits, by at most 2^-17 of themselves; what is no ordinary number keeps its upper bits.
+  // `scales_24`: scales are rounded to 24 bits, by at most 2^-16 of themselves; what is no ordinary number keeps its upper bits.
   WeightsBlockScaled(std::int64_t k, std::int64_t n, std::int64_t block, DType type, bool scales_24 = false)
       : k_(k), n_(n), block_(block), bits_(tenfold::bits(type)), signed_(type == DType::i4 || type == DType::i8),
         scales_24_(scales_24) {}

@@ -3,7 +3,6 @@
 #include "backends/cpu/gemm/bf16/bf16_matrix.h"
 #include "backends/cpu/gemm/bf16/gemm_bf16.h"
 #include "backends/cpu/tactics/gemm/block_scaled_common.h"
-#include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
 namespace {
@@ -19,7 +18,7 @@ GemmBf16B matrix_of(const Problem& p) {
 }
 
 Verdict supports(const Problem& p) {
-  if (const Verdict common = supports_block_scaled(p); !common) return common;
+  if (const Verdict common = supports_block_scaled_bytes(p); !common) return common;
   if (!(p.device->features & kAmxBf16)) return Verdict::no("this machine has no AMX");
   if (most_rows(p) <= kMaxFewRows) return Verdict::no("too few rows for tiles");
   return Bf16Epilogue::supports(p, rank_of(p.out[0]) - 1);
@@ -33,7 +32,7 @@ std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
   for (const std::int64_t rows : {std::int64_t{256}, kMaxRowsOfBlock})
     for (const std::int64_t panels : {fit, ceil_div(fit, 2), 2 * fit}) {
-      Config c = block_scaled_configs(p)[0];
+      Config c = block_scaled_configs(p, true)[0];
       c.push_back(rows), c.push_back(std::min(panels, shared) * kPanel);
       if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
     }
@@ -41,16 +40,16 @@ std::vector<Config> configs(const Problem& p) {
 }
 
 Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 4) return Verdict::no("its configuration has another length");
-  if (const Verdict few = block_scaled_valid(p, c); !few) return few;
-  return Verdict::only_if(c[2] > 0 && c[2] % GemmBf16Plan::kMr == 0 && c[2] <= 1 << 16 && c[3] > 0 && c[3] % kPanel == 0 && c[3] < 1 << 30,
+  if (c.size() != 5) return Verdict::no("its configuration has another length");
+  if (const Verdict few = block_scaled_valid(p, c, true); !few) return few;
+  return Verdict::only_if(c[3] > 0 && c[3] % GemmBf16Plan::kMr == 0 && c[3] <= 1 << 16 && c[4] > 0 && c[4] % kPanel == 0 && c[4] < 1 << 30,
                           "its block sizes are out of range");
 }
 
 GemmBf16Plan plan_of(const Problem& p, const Config& c) {
   const GemmBf16B b = matrix_of(p);
   GemmBf16Plan plan{b, GemmBf16Plan::A::packed, GemmBf16Plan::Loops::panels_outside, Bf16Epilogue(p, rank_of(p.out[0]) - 1),
-                    gemm_bf16_k_pieces(b, c[2])};
+                    gemm_bf16_k_pieces(b, c[3])};
   plan.micro_kernel = GemmBf16Plan::MicroKernel::tiles;
   return plan;
 }
@@ -65,7 +64,7 @@ struct Kernel {
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return std::make_shared<Kernel>(
-      Kernel{BlockScaledFew(p, c), plan_of(p, c), Bf16Epilogue(p, rank_of(p.out[0]) - 1), c[2], c[3] / kPanel});
+      Kernel{BlockScaledFew(p, c), plan_of(p, c), Bf16Epilogue(p, rank_of(p.out[0]) - 1), c[3], c[4] / kPanel});
 }
 
 // Copies of all rows.
@@ -75,8 +74,8 @@ ir::Dim workspace(const Problem& p, const Config&) {
 }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const GemmBf16Plan plan = plan_of(p, c);
-  const std::int64_t tiles = c[3] / kPanel * plan.matrix.panel_bytes() + plan.scratch_bytes(c[3], c[2]);
-  return std::max(tiles, F32Epilogue(p, rank_of(p.out[0]) - 1).scratch_bytes());
+  const std::int64_t tiles = c[4] / kPanel * plan.matrix.panel_bytes() + plan.scratch_bytes(c[4], c[3]);
+  return std::max(tiles, BlockScaledFew(p, c).scratch_bytes());
 }
 
 // Panels [first, last) of 32 columns.
