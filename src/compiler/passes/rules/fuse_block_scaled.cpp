@@ -58,7 +58,8 @@ bool is_narrow(DType type) { return type == DType::i4 || type == DType::u4 || ty
 std::int64_t block_of(const Weight& w) {
   const ir::Value& scale = *w.node->in(1);
   if (scale.constant->tensor.size() == 1) return w.k;
-  const std::int64_t rank = 2, axis = (w.node->attributes.integer("axis", 1) + rank) % rank, block = w.node->attributes.integer("block_size", 0);
+  const ir::Attributes& attributes = w.node->attributes;
+  const std::int64_t rank = 2, axis = (attributes.integer("axis", 1) + rank) % rank, block = attributes.integer("block_size", 0);
   const bool along_k = axis == (w.turned ? 1 : 0);
   if (block == 0) return along_k ? 0 : w.k;
   return along_k && (block % kBlockUnit == 0 || block >= w.k) ? std::min(block, w.k) : 0;

@@ -107,8 +107,8 @@ void product(const BlockScaledPanel& p, const GemmF32Tile& t) {
 }
 
 template <int kBits, bool kZeros, int... i>
-TENFOLD_INLINE void unpack_word(const Centers<kBits, kZeros>& centers, const std::uint32_t* words, const vf (&scale)[kParts], std::int64_t count,
-                                float* to, std::int64_t stride, std::integer_sequence<int, i...>) {
+TENFOLD_INLINE void unpack_word(const Centers<kBits, kZeros>& centers, const std::uint32_t* words, const vf (&scale)[kParts],
+                                std::int64_t count, float* to, std::int64_t stride, std::integer_sequence<int, i...>) {
 #pragma GCC unroll 2
   for (int v = 0; v < kParts; ++v) {
     const vi w = words_at(words, v);

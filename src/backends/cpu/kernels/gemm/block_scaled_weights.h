@@ -34,7 +34,8 @@ TENFOLD_INLINE vf with_magic(vi words, int mask) {   // 2^23 + the lowest bits
 #endif
 }
 
-// What weights are less: a zero point, beside 2^23; without zero points a table has all 16 values of 4 bits instead where it fits a register.
+// What weights are less: a zero point, beside 2^23; without zero points a table has all 16 values of 4 bits instead, where it fits a
+// register.
 template <int kBits, bool kZeros>
 struct Centers {
   static constexpr bool kTable = kBits == 4 && !kZeros && kLanes == 16;

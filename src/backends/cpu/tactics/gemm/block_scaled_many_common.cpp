@@ -1,5 +1,5 @@
-// Products with weights of 4 or 8 bits in blocks. With many rows, a few columns of them become floats in a worker's cache, for the kernels of
-// products of floats.
+// Products with weights of 4 or 8 bits in blocks. With many rows, a few columns of them become floats in a worker's cache, for the
+// kernels of products of floats.
 #include "backends/cpu/tactics/gemm/block_scaled_common.h"
 
 namespace tenfold::backends::cpu {
@@ -114,7 +114,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic block_scaled_tactic(const char* name, bool bytes) {
-  return packed_tactic({.name = name, .ops = {"MatMulBlockScaled"}, .rounds_f32 = bytes, .worker_scratch = worker_scratch},
+  return packed_tactic({.name = name, .ops = {"MatMulBlockScaled"}, .rounds_f32 = bytes, .preferred = bytes,
+                        .worker_scratch = worker_scratch},
                        {bytes ? supports_block_scaled_bytes : supports_block_scaled, bytes ? configs<true> : configs<false>,
                         bytes ? valid<true> : valid<false>, block_scaled_bytes, block_scaled_pack, block_scaled_unpack, open, run,
                         constant_gemm_work});

@@ -1,5 +1,5 @@
-// matmul_block_scaled_amx: as matmul_block_scaled, but many rows are multiplied on AMX tiles: columns of the weights become bf16 in a worker's
-// cache, in two terms where f32 may be rounded to tf32, in one where it may be to bf16.
+// matmul_block_scaled_amx: as matmul_block_scaled_vnni, but many rows are multiplied on AMX tiles: columns of the weights become bf16 in a
+// worker's cache, in two terms where f32 may be rounded to tf32, in one where it may be to bf16.
 #include "backends/cpu/gemm/bf16/bf16_matrix.h"
 #include "backends/cpu/gemm/bf16/gemm_bf16.h"
 #include "backends/cpu/tactics/gemm/block_scaled_common.h"
@@ -129,8 +129,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_matmul_block_scaled_amx() {
-  return packed_tactic({.name = "matmul_block_scaled_amx", .ops = {"MatMulBlockScaled"}, .rounds_f32 = true, .workspace = workspace,
-                        .worker_scratch = worker_scratch},
+  return packed_tactic({.name = "matmul_block_scaled_amx", .ops = {"MatMulBlockScaled"}, .rounds_f32 = true,
+                        .preferred = true, .workspace = workspace, .worker_scratch = worker_scratch},
                        {supports, configs, valid, block_scaled_bytes, block_scaled_pack, block_scaled_unpack, open, run,
                         constant_gemm_work});
 }

@@ -1,5 +1,5 @@
-// Products with weights of 4 and 8 bits in blocks against the reference: shapes around panels, words and blocks, every type, few and many rows, epilogues, and packings
-// that give back what they were made of.
+// Products with weights of 4 and 8 bits in blocks against the reference: shapes around panels, words and blocks, every type, few and many
+// rows, epilogues, and packings that give back what they were made of.
 #include "backends/cpu/gemm/weights/weights_block_scaled.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
