@@ -54,6 +54,6 @@ extern "C" const BlockScaledBytesKernels tenfold_block_scaled_bytes_vnni;
 struct BlockScaledBf16Kernels {
   void (*unpack[2][2][2])(const BlockScaledPanel&, std::int64_t steps, std::uint16_t* to) = {};   // [bits][zero points][terms - 1]
 };
-extern "C" const BlockScaledBf16Kernels tenfold_block_scaled_bf16_avx512bf16;
+extern "C" const BlockScaledBf16Kernels tenfold_block_scaled_bf16_amx;
 
 }  // namespace tenfold::backends::cpu

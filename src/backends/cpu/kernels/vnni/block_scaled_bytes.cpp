@@ -9,7 +9,7 @@ namespace tenfold::backends::cpu {
 namespace {
 
 constexpr float kLargest = 32512;   // 127 * 256: so that the upper byte does not overflow
-constexpr float kLeast = 1e-30f, kMost = 1e30f;
+constexpr float kMin = 1e-30f, kMax = 1e30f;
 
 // The largest absolute value; false: there are values that are no ordinary numbers.
 TENFOLD_INLINE bool largest_of(const float* row, std::int64_t count, float* max) {
@@ -17,11 +17,11 @@ TENFOLD_INLINE bool largest_of(const float* row, std::int64_t count, float* max)
   vmask ordinary = 0xffff;
   for (std::int64_t i = 0; i < count; i += 16) {
     const vf v = abs(load_n(row + i, count - i < 16 ? count - i : 16));
-    ordinary = static_cast<vmask>(ordinary & compare<_CMP_LT_OQ>(v, set1(kMost)));
+    ordinary = static_cast<vmask>(ordinary & compare<_CMP_LT_OQ>(v, set1(kMax)));
     most = simd::max(most, v);
   }
   *max = max_lane(most);
-  return ordinary == 0xffff && (*max == 0 || *max > kLeast);
+  return ordinary == 0xffff && (*max == 0 || *max > kMin);
 }
 
 bool split(const float* row, std::int64_t k, std::int64_t block, const BlockScaledRow& to) {

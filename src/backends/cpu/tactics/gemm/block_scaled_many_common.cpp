@@ -38,7 +38,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
 
 // Of a worker: floats of its columns, then what the epilogue needs; or what few rows do.
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  const std::int64_t floats = most_rows(p) > kMaxFewRows ? bytes_of(columns_of(k_of(p), n_of(p), gemm_f32_kernels(c[0]))) : 0;
+  const std::int64_t floats = max_rows(p) > kMaxFewRows ? bytes_of(columns_of(k_of(p), n_of(p), gemm_f32_kernels(c[0]))) : 0;
   const BlockScaledFew few(p, c);
   return std::max(floats + few.epilogue.scratch_bytes(), few.scratch_bytes());
 }

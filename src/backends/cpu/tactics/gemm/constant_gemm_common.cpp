@@ -42,7 +42,7 @@ std::int64_t fewest_rows(const Problem& p) {
   return rows;
 }
 
-std::int64_t most_rows(const Problem& p) {
+std::int64_t max_rows(const Problem& p) {
   std::int64_t rows = 1;
   for (std::size_t i = 0; i + 1 < p.in[0].dims.size(); ++i) {
     const std::int64_t upper = p.bounds(p.in[0].dims[i]).upper;

@@ -20,7 +20,7 @@ GemmBf16B matrix_of(const Problem& p) {
 Verdict supports(const Problem& p) {
   if (const Verdict common = supports_block_scaled_bytes(p); !common) return common;
   if (!(p.device->features & kAmxBf16)) return Verdict::no("this machine has no AMX");
-  if (most_rows(p) <= kMaxFewRows) return Verdict::no("too few rows for tiles");
+  if (max_rows(p) <= kMaxFewRows) return Verdict::no("too few rows for tiles");
   return Bf16Epilogue::supports(p, rank_of(p.out[0]) - 1);
 }
 
@@ -82,7 +82,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
 void unpack_panels(const Kernel& kernel, const RunArgs& args, std::int64_t first, std::int64_t last, char* to) noexcept {
   const GemmBf16B& b = kernel.plan.matrix;
   const WeightsBlockScaled& w = kernel.few.weights;
-  const auto unpack = tenfold_block_scaled_bf16_avx512bf16.unpack[w.bits()][kernel.few.zeros][b.terms - 1];
+  const auto unpack = tenfold_block_scaled_bf16_amx.unpack[w.bits()][kernel.few.zeros][b.terms - 1];
   for (std::int64_t panel = first; panel < last; ++panel, to += b.panel_bytes()) {
     auto* const tiles = reinterpret_cast<std::uint16_t*>(to);
     unpack(kernel.few.panel(args, 2 * panel), b.steps(), tiles);

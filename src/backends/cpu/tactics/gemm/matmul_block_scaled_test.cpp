@@ -105,7 +105,8 @@ TEST(MatmulBlockScaled, ScalesIn24Bits) {
 
 // Rows of values that are no ordinary numbers come out as f32 has them, and change no other row.
 TEST(MatmulBlockScaled, ValuesThatDoNotFit) {
-  for (const char* row : {"inf,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "1,nan,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "1e38,1,1,1,1,1,1,1,1,1,1,1,1,1,1,-1e38",
+  for (const char* row : {"inf,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "1,nan,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+                          "1e38,1,1,1,1,1,1,1,1,1,1,1,1,1,1,-1e38",
                           "1e-40,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1e-39"}) {
     const std::string text = cat("f32[2,16]{", row, ",1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7} i4[16,5]! f32[1,5](0.01,0.05)! block_size=16");
     const F32Problem p({"MatMulBlockScaled", text});
