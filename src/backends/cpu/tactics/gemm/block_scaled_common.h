@@ -23,6 +23,7 @@ Tensor block_scaled_unpack(const Problem& problem, const Config& config, int inp
 
 // Few rows times such weights, which become floats in registers; or rows become bytes.
 struct BlockScaledFew {
+  static constexpr std::int64_t kMaxRows = 12;   // more are bound by arithmetic, and worth columns of floats that all of them share
   BlockScaledFew(const Problem& problem, const Config& config);
   void run(const RunArgs& args, std::int64_t rows) const noexcept;
   std::int64_t scratch_bytes() const { return row_bytes() * BlockScaledBytesKernels::kMaxRows + epilogue.scratch_bytes(); }   // of a worker

@@ -5,7 +5,6 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr std::int64_t kMaxFewRows = 12;          // more are bound by arithmetic, and worth floats that all of them share
 constexpr std::int64_t kFloatBytes = 1 << 20;     // of a worker's columns, in its second cache
 constexpr std::int64_t kDepth = 384;              // rows of such columns that stay in the first cache
 constexpr std::int64_t kRowsOfBlock = 512, kMinRowsOfPart = 128;
@@ -38,7 +37,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
 
 // Of a worker: floats of its columns, then what the epilogue needs; or what few rows do.
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  const std::int64_t floats = max_rows(p) > kMaxFewRows ? bytes_of(columns_of(k_of(p), n_of(p), gemm_f32_kernels(c[0]))) : 0;
+  const std::int64_t floats = max_rows(p) > BlockScaledFew::kMaxRows ? bytes_of(columns_of(k_of(p), n_of(p), gemm_f32_kernels(c[0]))) : 0;
   const BlockScaledFew few(p, c);
   return std::max(floats + few.epilogue.scratch_bytes(), few.scratch_bytes());
 }
@@ -107,7 +106,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const std::int64_t m = rows_of(args);
   if (m == 0 || kernel.few.n == 0) return Status::ok;
-  m <= kMaxFewRows ? kernel.few.run(args, m) : ManyRows(kernel, args, m).run();
+  m <= BlockScaledFew::kMaxRows ? kernel.few.run(args, m) : ManyRows(kernel, args, m).run();
   return Status::ok;
 }
 

@@ -9,7 +9,6 @@ namespace {
 
 using namespace cpu;
 
-constexpr std::int64_t kMaxFewRows = 6;   // of more, each is cheaper on tiles
 constexpr std::int64_t kTile = GemmBf16A::kTile, kPanel = GemmBf16Plan::kNr, kMaxRowsOfBlock = 512;
 constexpr std::int64_t kBytes = 1 << 20;  // of a worker's columns, in its second cache
 
@@ -20,7 +19,7 @@ GemmBf16B matrix_of(const Problem& p) {
 Verdict supports(const Problem& p) {
   if (const Verdict common = supports_block_scaled_bytes(p); !common) return common;
   if (!(p.device->features & kAmxBf16)) return Verdict::no("this machine has no AMX");
-  if (max_rows(p) <= kMaxFewRows) return Verdict::no("too few rows for tiles");
+  if (max_rows(p) <= BlockScaledFew::kMaxRows) return Verdict::no("too few rows for tiles");
   return Bf16Epilogue::supports(p, rank_of(p.out[0]) - 1);
 }
 
@@ -31,7 +30,7 @@ std::vector<Config> configs(const Problem& p) {
   const std::int64_t shared = std::max<std::int64_t>(ceil_div(b.panels(), 8), 1);
   std::vector<Config> all;
   for (const std::int64_t rows : {std::int64_t{256}, kMaxRowsOfBlock})
-    for (const std::int64_t panels : {fit, ceil_div(fit, 2), 2 * fit}) {
+    for (const std::int64_t panels : {fit, ceil_div(fit, 2)}) {
       Config c = block_scaled_configs(p, true)[0];
       c.push_back(rows), c.push_back(std::min(panels, shared) * kPanel);
       if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
@@ -122,7 +121,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const std::int64_t m = rows_of(args);
   if (m == 0 || kernel.few.n == 0) return Status::ok;
-  m <= kMaxFewRows ? kernel.few.run(args, m) : many_rows(kernel, args, m);
+  m <= BlockScaledFew::kMaxRows ? kernel.few.run(args, m) : many_rows(kernel, args, m);
   return Status::ok;
 }
 

@@ -18,7 +18,7 @@ std::vector<Tactic> rounding(int rows) {
   std::vector<Tactic> all;
   const std::uint32_t features = cpu::this_cpu().features;
   if (features & kVnni) all.push_back(cpu_matmul_block_scaled_vnni());
-  if (features & kAmxBf16 && rows > 6) all.push_back(cpu_matmul_block_scaled_amx());
+  if (features & kAmxBf16 && rows > 12) all.push_back(cpu_matmul_block_scaled_amx());
   return all;
 }
 
