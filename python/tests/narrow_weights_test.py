@@ -3,6 +3,7 @@ import os
 import unittest
 
 import numpy as np
+import onnx
 import onnxruntime
 from case import Case, TensorProto, helper, model, numpy_helper
 
@@ -111,6 +112,18 @@ class NarrowWeights(Case):
             exact = built(nbits(k, n, bits), k, tf32=False)
             exact.save(path)
             self.assertLess(os.path.getsize(path), (bound + 0.04) * k * n + 20000)
+
+    def test_refitted_plans_are_those_of_new_builds(self):
+        for transposed in (False, True):
+            data, _ = dequantized('i4', 80, 21, 16, zeros=True, transposed=transposed)
+            changed = onnx.load_from_string(data)
+            (scales,) = [i for i in changed.graph.initializer if i.name == 's']
+            new = numpy_helper.to_array(scales) * np.float32(1.7)
+            scales.CopyFrom(numpy_helper.from_array(new, 's'))
+            x = RANDOM.standard_normal((3, 80)).astype(np.float32)
+            engine, other = built(data, 80, refittable=True), built(changed.SerializeToString(), 80)
+            np.testing.assert_array_equal(engine.refit({'s': new})(x), other(x))
+            self.assertGreater(np.abs(engine(x) - other(x)).max(), 0.1)
 
     def test_what_is_wrong_is_named(self):
         x4 = np.zeros((8, 3), np.uint8)
