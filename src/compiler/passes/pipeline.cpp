@@ -177,6 +177,7 @@ void quantized(PassList& list, const Request& r) {
   list.add(float8, {"fold_float8", "fuse_float8_attention"});
   list.add(int8, {"remove_qdq"});                  // products of activations stay float ...
   list.add(int8 || r.tensor, {"fuse_attention"});  // ... and only now look like attention
+  list.add(!r.launches && r.host && r.own_kernels, {"fuse_block_scaled"});   // weights alone that are narrow
   list.add(r.tensor, {"lower_qdq_for_gpu"});       // the rest, for regions and epilogues to absorb
   list.add(!r.tensor, {"lower_qdq"});
 }

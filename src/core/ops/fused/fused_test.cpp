@@ -45,6 +45,9 @@ const ExpectedCase kCases[] = {
      R"(f32[1,2,2,2]{-0.75,2.125,3.8125,0.5,0.1875,-3.875,3.625,2.625})", 1e-6},
     {"MatMulFloat8", R"(f8e4m3fn[2,3]{1.75,-1.5,-0.25,2,-1.75,0.75} f8e4m3fn[3,2]{1,-0.25,-1.75,0,-0.25,1.5})",
      R"(f32[2,2]{4.4375,-0.8125,4.875,0.625})", 1e-6},
+    {"MatMulBlockScaled", R"(f32[2,5]{2,0.5,0.75,1.75,0.25,1.25,-1,0.5,-0.25,2} i4[5,2]{3,-8,7,1,-2,5,4,-6,0,2}
+        f32[3,2]{0.5,0.25,-0.125,2,1,0.75} i4[3,2]{1,-2,0,3,-4,7} block_size=2)",
+     R"(f32[2,2]{3.8125,-32.0625,6.5,-3.625})", 1e-6},
     {"RecurrentStack", R"(f32[3,1,2]{1.25,1.25,0,-0.75,-1.75,-0.5} f32[1,8,2]{-0.25,-1.75,-1.75,2,0.5,-1,-0.25,2,1.5,1.5,-0.5,-0,0.75,
         -1.75,0.25,-1} f32[1,8,2]{1.5,-1.75,0.75,1.5,-1,1.5,1.5,-2,0.75,-2,0,-0.25,-1.25,-0.75,1.25,-0.75} f32[1,16]{-1.5,0.75,-0.25,
         1.25,-1,-0.75,1.25,0,0,-1,-2,1.75,-1.75,1.5,-0.5,1.75} _ _ f32[1,4,2]{-0.5,1.75,0.25,-1,1,0.75,0.75,-0.25}
@@ -58,7 +61,7 @@ TEST(Fused, SameResults) {
 
 TEST(Fused, CasesRun) {
   for (const char* op : {"AttentionFloat8", "GemmLayerNorm", "GemmRowStats", "SkipLayerNorm", "ExpandDepthwise", "ConvMaxPool",
-                         "ConvFloat8", "MatMulFloat8", "RecurrentStack", "RecurrentInt8"})
+                         "ConvFloat8", "MatMulFloat8", "MatMulBlockScaled", "RecurrentStack", "RecurrentInt8"})
     expect_cases_run(op);
 }
 

@@ -1,6 +1,8 @@
 // MatMulNBits: a product with weights of 2, 4 or 8 bits that have a scale for each block of a column, as language models are stored.
 //
 // Operands: A [.., K], B [N, blocks, bytes], scales [N * blocks], zero points (packed as B is), order of groups, bias.
+#include <algorithm>
+
 #include "onnx_ops/convert_common.h"
 
 namespace tenfold::onnx_ops {
@@ -22,16 +24,31 @@ struct Form {
   }
 };
 
-// The bytes of a constant as integers of `columns` a row, of which `keep` count.
-Value* unpacked(OnnxImport& call, const Form& form, int i, const char* what, std::int64_t columns, std::int64_t keep) {
+// The bytes of a constant as integers of `columns` a row, of which `keep` count; with `centered` signed ones, whose zero point is 0.
+Value* unpacked(OnnxImport& call, const Form& form, int i, const char* what, std::int64_t columns, std::int64_t keep,
+                bool centered = false) {
   const Tensor& bytes = call.constant(i, what);
   supported(bytes.dtype() == DType::u8, what, " are ", name(bytes.dtype()), ", u8 is supported");
   check_shape(bytes.size() == byte_size(form.type, form.n * columns), what, " have ", bytes.size(), " bytes, ",
        byte_size(form.type, form.n * columns), " expected");
   Tensor all(form.type, {form.n, columns}, std::make_shared<Tensor>(bytes), bytes.raw());
+  if (centered) {
+    const auto middle = static_cast<std::uint8_t>(form.bits == 4 ? 0x88 : 0x80);
+    all = Tensor(form.bits == 4 ? DType::i4 : DType::i8, {form.n, columns});
+    auto* to = static_cast<std::uint8_t*>(all.mutable_raw());
+    std::transform(bytes.data<std::uint8_t>(), bytes.data<std::uint8_t>() + bytes.size(), to,
+                   [middle](std::uint8_t byte) { return static_cast<std::uint8_t>(byte ^ middle); });
+  }
   Value* value = call.graph().add_constant(std::move(all));
   if (keep == columns) return value;
   return one(call, "Slice", {value, call.ints({0}), call.ints({keep}), call.ints({1})});
+}
+
+// As matrices of products, [K, N], blocks along K.
+Value* dequantized(OnnxImport& call, const Form& form, Value* b, Value* scales, Value* zero) {
+  return one(call, "DequantizeLinear",
+             {transposed(call, b, {1, 0}), transposed(call, scales, {1, 0}), zero ? transposed(call, zero, {1, 0}) : nullptr},
+             {{"axis", 0}, {"block_size", form.block}});
 }
 
 // Each row of weights has the scale of a block that a table names, not of the one that it lies in.
@@ -46,9 +63,21 @@ Value* scaled_by_table(OnnxImport& call, const Form& form, Value* b, Value* scal
   return one(call, "Mul", {one(call, "Sub", {in_float(b), of_row(in_float(zero))}), of_row(scales)});
 }
 
+// The zero points, or the middle of the range.
+Value* zero_points(OnnxImport& call, const Form& form) {
+  if (call.in(3)) {
+    const std::int64_t in_byte = 8 / form.bits, columns = (form.blocks + in_byte - 1) / in_byte * in_byte;   // rows begin on bytes
+    return unpacked(call, form, 3, "zero points", columns, form.blocks);
+  }
+  Tensor middle(form.type, {form.n, form.blocks});
+  for (std::int64_t i = 0; i < middle.size(); ++i) store_int(form.type, middle.mutable_raw(), i, std::int64_t{1} << (form.bits - 1));
+  return call.graph().add_constant(std::move(middle));
+}
+
 std::vector<Value*> from_1(OnnxImport& call) {
   const Form form(call.attributes);
-  Value* b = unpacked(call, form, 1, "weights", form.blocks * form.block, form.blocks * form.block);
+  const bool by_table = call.in(4) != nullptr, centered = !by_table && !call.in(3) && form.bits >= 4;
+  Value* b = unpacked(call, form, 1, "weights", form.blocks * form.block, by_table ? form.blocks * form.block : form.k, centered);
   Value* scales = call.given(2);
   if (ir::is_constant(scales->dims())) {
     const std::int64_t count = element_count(ir::constants(scales->dims()));
@@ -56,22 +85,9 @@ std::vector<Value*> from_1(OnnxImport& call) {
          " columns ", form.blocks, " blocks of ", form.block);
   }
   scales = reshaped(call, scales, {form.n, form.blocks});
-  Value* zero = nullptr;
-  if (call.in(3)) {
-    const std::int64_t in_byte = 8 / form.bits, columns = (form.blocks + in_byte - 1) / in_byte * in_byte;   // rows begin on bytes
-    zero = unpacked(call, form, 3, "zero points", columns, form.blocks);
-  } else {
-    Tensor middle(form.type, {form.n, form.blocks});
-    for (std::int64_t i = 0; i < middle.size(); ++i) store_int(form.type, middle.mutable_raw(), i, std::int64_t{1} << (form.bits - 1));
-    zero = call.graph().add_constant(std::move(middle));
-  }
-  if (call.in(4)) {
-    b = scaled_by_table(call, form, b, scales, zero);
-  } else {
-    b = one(call, "DequantizeLinear", {b, scales, zero}, {{"axis", 1}, {"block_size", form.block}});
-    if (form.blocks * form.block != form.k) b = one(call, "Slice", {b, call.ints({0}), call.ints({form.k}), call.ints({1})});
-  }
-  return {plus_optional(call, one(call, "MatMul", {call.given(0), transposed(call, b, {1, 0})}), 5)};
+  Value* zero = centered ? nullptr : zero_points(call, form);
+  b = by_table ? transposed(call, scaled_by_table(call, form, b, scales, zero), {1, 0}) : dequantized(call, form, b, scales, zero);
+  return {plus_optional(call, one(call, "MatMul", {call.given(0), b}), 5)};
 }
 
 }  // namespace

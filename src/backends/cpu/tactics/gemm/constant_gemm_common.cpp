@@ -15,8 +15,13 @@ bool result_is_product(const Problem& p) {
 }  // namespace
 
 Verdict supports_constant_gemm(const Problem& p) {
-  const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
+  const OperandDesc &a = p.in[0], &b = p.in[1];
   if (a.dtype != DType::f32 || b.dtype != DType::f32) return Verdict::no("operands are not f32");
+  return supports_rows_times_constant(p);
+}
+
+Verdict supports_rows_times_constant(const Problem& p) {
+  const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
   if (!b.constant) return Verdict::no("the right operand is not a constant");
   if (b.dims.size() != 2 || a.dims.empty() || rank_of(a) > MatrixRows::kMaxAxes) return Verdict::no("the right operand is not one matrix");
   if (!unit_innermost(a) || !unit_innermost(y)) return Verdict::no("rows are not contiguous");
@@ -34,6 +39,15 @@ std::int64_t likely_rows(const Problem& p) {
 std::int64_t fewest_rows(const Problem& p) {
   std::int64_t rows = 1;
   for (std::size_t i = 0; i + 1 < p.in[0].dims.size(); ++i) rows = std::min<std::int64_t>(rows * p.bounds(p.in[0].dims[i]).lower, 1 << 20);
+  return rows;
+}
+
+std::int64_t max_rows(const Problem& p) {
+  std::int64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < p.in[0].dims.size(); ++i) {
+    const std::int64_t upper = p.bounds(p.in[0].dims[i]).upper;
+    rows = upper == 0 ? 0 : std::min<std::int64_t>(rows * std::min<std::int64_t>(upper, 1 << 20), 1 << 20);
+  }
   return rows;
 }
 
