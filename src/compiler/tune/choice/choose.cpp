@@ -1,10 +1,12 @@
 // The whole-graph choice: candidates of every node, reformat costs on every edge, and the cheapest combination.
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/check.h"
 #include "base/threads/cpu_count.h"
 #include "tune/choice/unfuse.h"
 #include "tune/choice/layout_choice.h"
+#include "tune/choice/node_problem.h"
 #include "tune/timing/second_round.h"
 #include "tenfold/internal/interrupts.h"
 #include "tune/tuner.h"
@@ -61,7 +63,8 @@ struct Chooser {
     std::vector<ir::Node*> products;   // only these: taking one apart removes the Split behind it
     for (ir::Node* node : graph.node_list())
       if (node->def->traits.gemm_kind == ir::GemmKind::matrix) products.push_back(node);
-    for (ir::Node* node : products) unmerge_if_better(graph, *node, candidates);
+    if (!options.keep_merged)
+      for (ir::Node* node : products) chosen.unmerged += unmerge_if_better(graph, *node, candidates);
     for (ir::Node* node : graph.node_list()) decompose_if_better(graph, *node, candidates);
     total += static_cast<int>(graph.nodes().size()) - before;
     for (ir::Node* node : graph.node_list()) {
@@ -71,6 +74,15 @@ struct Chooser {
     }
     graph.sort();
     chosen.nanoseconds += choose_layouts(graph, candidates, options, chosen.choice);
+    for (const auto& node : graph.nodes()) keep_timed(*node);
+  }
+  void keep_timed(const ir::Node& node) {
+    const auto at = chosen.choice.find(&node);
+    const auto constant = [](const ir::Value* v) { return v && v->is_constant(); };
+    if (at == chosen.choice.end() || std::none_of(node.inputs.begin(), node.inputs.end(), constant)) return;
+    const backends::Formats& formats = at->second.formats;
+    for (const Candidate& c : candidates.timed(node))
+      if (c.choice.formats.in == formats.in && c.choice.formats.out == formats.out) chosen.timed[&node].push_back(c);
   }
 };
 
@@ -97,6 +109,21 @@ Chosen choose_once(ir::Graph& graph, backends::Backend& backend, const backends:
   count_nodes(graph, chooser.total);
   chooser.run(graph);
   return std::move(chooser.chosen);
+}
+
+ChoiceTimer::ChoiceTimer(const ir::Graph& graph, backends::Backend& backend, const TuneOptions& options)
+    : backend_(backend), options_(options) {
+  const bool cold = weights_leave_caches(graph, backend.info(), options.config->threads);
+  clock_ = options.config->random_choices ? random_timer(options.config->random_choices) : clock_timer(backend, *options.config, cold);
+  cached_ = cached_timer(*clock_, backend.info(), options, cold);
+}
+ChoiceTimer::~ChoiceTimer() = default;
+
+double ChoiceTimer::nanoseconds(const ir::Node& node, const NodeChoice& choice) {
+  const std::int64_t workspace = options_.config->workspace_bytes;
+  const backends::Problem problem = node_problem(node, &choice.formats, options_.box, backend_.info(), workspace);
+  if (!choice.tactic->supports(problem) || !workspace_fits(*choice.tactic, problem, choice.config, options_.opt)) return kCannotRun;
+  return cached_->time(*choice.tactic, at_point(problem, options_.opt), choice.config, 0);
 }
 
 Chosen choose(ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options) {
