@@ -62,9 +62,10 @@ class PlanMaker {
   tune::Chosen time(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report, bool keep_merged = false);
   Tuned fastest(const Profile& profile, BuildReport& report, const Way& way);
   bool limits_weights() const;
+  std::int64_t limit_of(const tune::WeightBytes& bytes) const;
   Shared share(std::vector<Tuned> tuned, const std::vector<std::int64_t>& least, BuildReport& report);
   Shared share_weights(std::vector<Tuned> tuned, BuildReport& report);   // in the way that costs least
-  void tell_of_weights(const Shared& shared, const std::vector<std::int64_t>& least);
+  void report_weights(const Shared& shared, const std::vector<std::int64_t>& least);
   void mark(std::size_t profile, const Shared& shared);
   void assemble();
   void assemble(Tuned tuned, const std::vector<plan::Range>& ranges);   // a program of the plan

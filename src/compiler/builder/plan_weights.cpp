@@ -36,6 +36,10 @@ bool PlanMaker::limits_weights() const {
   return profiles_.size() > 1 && config_.max_weight_ratio > 0 && (config_.optimization_level > 0 || config_.random_choices);
 }
 
+std::int64_t PlanMaker::limit_of(const tune::WeightBytes& bytes) const {
+  return static_cast<std::int64_t>(config_.max_weight_ratio * static_cast<double>(bytes.alone));
+}
+
 PlanMaker::Shared PlanMaker::share(std::vector<Tuned> tuned, const std::vector<std::int64_t>& least, BuildReport& report) {
   std::vector<tune::TuneOptions> options;
   for (std::size_t p = 0; p < tuned.size(); ++p)
@@ -49,8 +53,8 @@ PlanMaker::Shared PlanMaker::share(std::vector<Tuned> tuned, const std::vector<s
   return shared;
 }
 
-// Profiles that cut a merged product in parts need these beside the whole that others read, and forms in other types or layouts have weights
-// of their own: kernels alone cannot agree then. So these ways are looked at, too.
+// Profiles that cut a merged product in parts need these beside the whole that others read, and forms in other types or layouts have
+// weights of their own: kernels alone cannot agree then. So these ways are looked at, too.
 PlanMaker::Shared PlanMaker::share_weights(std::vector<Tuned> tuned, BuildReport& report) {
   std::vector<std::int64_t> least;
   for (const Tuned& t : tuned) least.push_back(t.chosen.nanoseconds);
@@ -65,7 +69,7 @@ PlanMaker::Shared PlanMaker::share_weights(std::vector<Tuned> tuned, BuildReport
     if (cut) ways.push_back({form, true});
   }
   Shared best = share(std::move(tuned), least, report);
-  const auto limit = static_cast<std::int64_t>(config_.max_weight_ratio * static_cast<double>(best.bytes.alone));
+  const std::int64_t limit = limit_of(best.bytes);
   if (best.bytes.fastest <= limit) return best;
   const std::int64_t fastest_bytes = best.bytes.fastest;
   const auto excess = [&](const Shared& s) { return std::max<std::int64_t>(s.bytes.held - limit, 0); };
@@ -79,27 +83,23 @@ PlanMaker::Shared PlanMaker::share_weights(std::vector<Tuned> tuned, BuildReport
   return best;
 }
 
-void PlanMaker::tell_of_weights(const Shared& shared, const std::vector<std::int64_t>& least) {
+void PlanMaker::report_weights(const Shared& shared, const std::vector<std::int64_t>& least) {
   const tune::WeightBytes& bytes = shared.bytes;
-  const Log verbose(config_.log, Severity::verbose);
+  const auto text_of = [](const tune::Candidate& c) {
+    return cat(c.choice.tactic->name, " ", tune::config_text(c.choice.config), " (", static_cast<double>(c.nanoseconds) / 1e3, " us)");
+  };
   for (const tune::WeightBytes::Changed& c : bytes.changed)
-    verbose(Severity::verbose, "step '", c.node->name, "' of profile ", c.profile, ": ", c.to.choice.tactic->name, " ",
-            tune::config_text(c.to.choice.config), " (", static_cast<double>(c.to.nanoseconds) / 1e3, " us) in place of ",
-            c.from.choice.tactic->name, " ", tune::config_text(c.from.choice.config), " (", static_cast<double>(c.from.nanoseconds) / 1e3,
-            " us): its weights are packed for other profiles, too");
+    Log(config_.log, Severity::verbose)(Severity::verbose, "step '", c.node->name, "' of profile ", c.profile, ": ", text_of(c.to),
+                                        " in place of ", text_of(c.from), ": its weights are packed for other profiles, too");
   std::string cost;
   for (std::size_t p = 0; p < shared.tuned.size(); ++p) cost += cat(p ? ", " : "", percent(times(shared.tuned[p].chosen, least[p])));
-  const auto limit = static_cast<std::int64_t>(config_.max_weight_ratio * static_cast<double>(bytes.alone));
-  const std::string what = cat("packed weights of ", profiles_.size(), " profiles take ", mebibytes(bytes.held), " in place of ",
-                               mebibytes(bytes.fastest), ", those of one take ", mebibytes(bytes.alone), "; times of the profiles change by ",
-                               cost, " by the tuner's measurements");
-  shared_in_words_ = cat("; weights shared: ", what);
-  if (bytes.held > limit) shared_in_words_ += cat(", and no more can be shared");
-  const char* const how =
-      " (max_weight_ratio, --maxWeightRatio; 0 keeps every profile's fastest kernels)";
-  add_note({Severity::info, NoteKind::message, "",
-            cat(what, bytes.held > limit ? cat(": more than ", config_.max_weight_ratio, " times as much, but no more can be shared") : "", how)},
-           config_, report_);
+  std::string text =
+      cat("packed weights of ", profiles_.size(), " profiles take ", mebibytes(bytes.held), " in place of ", mebibytes(bytes.fastest),
+          ", those of one take ", mebibytes(bytes.alone), "; times of the profiles change by ", cost, " by the tuner's measurements");
+  if (bytes.held > limit_of(bytes)) text += cat("; more than ", config_.max_weight_ratio, " times as much, but no more can be shared");
+  shared_in_words_ = "; weights shared: " + text;
+  text += " (max_weight_ratio, --maxWeightRatio; 0 keeps every profile's fastest kernels)";
+  add_note({Severity::info, NoteKind::message, "", std::move(text)}, config_, report_);
 }
 
 // In the report of a profile's steps, what they have now.
@@ -127,7 +127,7 @@ void PlanMaker::assemble() {
     Shared shared = share_weights(std::move(tuned_), report);
     report_.timed = report.timed, report_.cache_hits = report.cache_hits, report_.timed_again = report.timed_again;
     if (shared.bytes.held < shared.bytes.fastest) {
-      tell_of_weights(shared, least);
+      report_weights(shared, least);
       for (std::size_t p = 0; p < least.size(); ++p) {
         if (report_.tuned_ms >= 0) report_.tuned_ms += static_cast<double>(shared.tuned[p].chosen.nanoseconds - least[p]) / 1e6;
         mark(p, shared);

@@ -149,7 +149,7 @@ TEST(PlanWeights, ProfilesAgreeOnMergedProducts) {
     const Engine engine = build_graph(graph, config);
     config.max_weight_ratio = 0;
     const Engine fastest = build_graph(graph, config);
-    EXPECT_LE(engine.info().weight_bytes, alone(graph, config, 2 * kBytes) + 1024);
+    EXPECT_LE(engine.info().weight_bytes, 2 * kBytes + kBytes / 4);   // panels may be padded
     std::set<std::size_t> products;
     const PlanInspection inspection = fastest.inspection();
     for (std::size_t p = 0; p < std::size(kBatches); ++p) {

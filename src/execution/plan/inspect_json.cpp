@@ -134,7 +134,8 @@ std::string inspect_json(const Plan& plan) {
   }
   root["Summary"]["WeightForms"] = Json::array();
   for (const WeightForm& form : weight_forms(plan))
-    root["Summary"]["WeightForms"].push_back({{"Kernels", clean(form.kernels)}, {"Bytes", form.bytes}, {"BytesByProfile", form.by_profile}});
+    root["Summary"]["WeightForms"].push_back(
+        {{"Kernels", clean(form.kernels)}, {"Bytes", form.bytes}, {"BytesByProfile", form.by_profile}});
   for (const backends::Clock& c : plan.built.clocks) root["Summary"]["ClocksKhz"][clean(c.of)] = c.khz;
   return root.dump(2);
 }

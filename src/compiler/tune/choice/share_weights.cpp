@@ -27,14 +27,19 @@ struct Reader {
   std::vector<std::vector<int>> forms;   // of each option, those of its weights
 };
 
+std::int64_t sum(const std::set<int>& of, const std::vector<std::int64_t>& bytes) {
+  std::int64_t all = 0;
+  for (const int i : of) all += bytes[static_cast<std::size_t>(i)];
+  return all;
+}
+
 class Sharing {
  public:
   Sharing(std::span<const ProfileChoice> profiles, backends::Backend& backend)
       : profiles_(profiles), backend_(backend), packed_(backend.info()) {
     for (std::size_t p = 0; p < profiles.size(); ++p) {
       add_readers(*profiles[p].graph, p);
-      std::set<int>& kept = kept_.emplace_back();
-      if (profiles[p].options->config->keep_portable_graph) add_weights(*profiles[p].before, kept);
+      add_weights(*profiles[p].before, whole_.emplace_back());
     }
   }
   std::int64_t alone() const;
@@ -47,7 +52,6 @@ class Sharing {
 
  private:
   void add_weights(const ir::Graph& graph, std::set<int>& weights);
-  std::int64_t unread(const std::set<int>& kept, const std::set<int>& read) const;
   void add_readers(const ir::Graph& graph, std::size_t profile);
   Reader reader_of(std::size_t profile, const ir::Node* node, const std::vector<const ir::Value*>& constants);
   int weight(const ir::Constant& constant);
@@ -61,7 +65,7 @@ class Sharing {
   backends::Backend& backend_;
   PackedForms packed_;
   std::vector<Reader> readers_;
-  std::vector<std::set<int>> kept_;                   // by profile: weights of the graph that a plan keeps to be tuned again
+  std::vector<std::set<int>> whole_;                  // by profile: weights of the graph before it was cut
   std::map<const ir::Constant*, int> weights_;
   std::map<std::string, int> by_content_;
   std::vector<std::int64_t> weight_bytes_;            // as they are before packing
@@ -137,33 +141,25 @@ void Sharing::add_weights(const ir::Graph& graph, std::set<int>& weights) {
   }
 }
 
-// A merged weight whose parts alone are read is kept as it is.
-std::int64_t Sharing::unread(const std::set<int>& kept, const std::set<int>& read) const {
-  std::int64_t bytes = 0;
-  for (const int w : kept) bytes += read.contains(w) ? 0 : weight_bytes_[static_cast<std::size_t>(w)];
-  return bytes;
-}
-
 std::int64_t Sharing::alone() const {
   std::int64_t most = 0;
   for (std::size_t p = 0; p < profiles_.size(); ++p) {
-    std::set<int> weights, forms;
+    std::set<int> forms;
     for (const Reader& r : readers_)
-      if (r.profile == p) weights.insert(r.weights.begin(), r.weights.end()), forms.insert(r.forms[0].begin(), r.forms[0].end());
-    const auto sum = [](const std::set<int>& of, const std::vector<std::int64_t>& bytes) {
-      return std::accumulate(of.begin(), of.end(), std::int64_t{0},
-                             [&](std::int64_t all, int i) { return all + bytes[static_cast<std::size_t>(i)]; });
-    };
-    most = std::max({most, sum(weights, weight_bytes_), sum(forms, form_bytes_) + unread(kept_[p], weights)});
+      if (r.profile == p) forms.insert(r.forms[0].begin(), r.forms[0].end());
+    most = std::max({most, sum(whole_[p], weight_bytes_), sum(forms, form_bytes_)});
   }
   return most;
 }
 
+// A merged weight whose parts alone are read is kept as it is, for the graph that a plan is tuned again by.
 std::int64_t Sharing::unread() const {
-  std::set<int> kept, read;
-  for (const std::set<int>& of : kept_) kept.insert(of.begin(), of.end());
-  for (const Reader& r : readers_) read.insert(r.weights.begin(), r.weights.end());
-  return unread(kept, read);
+  std::set<int> kept;
+  for (std::size_t p = 0; p < profiles_.size(); ++p)
+    if (profiles_[p].options->config->keep_portable_graph) kept.insert(whole_[p].begin(), whole_[p].end());
+  for (const Reader& r : readers_)
+    for (const int w : r.weights) kept.erase(w);
+  return sum(kept, weight_bytes_);
 }
 
 std::int64_t Sharing::together() const {
@@ -172,9 +168,7 @@ std::int64_t Sharing::together() const {
     const std::vector<int>& forms = readers_[r].forms[solution_.empty() ? 0 : static_cast<std::size_t>(solution_[r])];
     used.insert(forms.begin(), forms.end());
   }
-  std::int64_t bytes = unread();
-  for (const int form : used) bytes += form_bytes_[static_cast<std::size_t>(form)];
-  return bytes;
+  return unread() + sum(used, form_bytes_);
 }
 
 // What was timed on the way.

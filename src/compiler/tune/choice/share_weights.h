@@ -16,7 +16,7 @@ struct ProfileChoice {
 };
 
 struct WeightBytes {
-  std::int64_t alone = 0;     // of the profile that has most, by itself
+  std::int64_t alone = 0;     // of the profile that has most, by itself: in its forms, or before they are packed
   std::int64_t fastest = 0;   // of all together, each with its fastest kernels
   std::int64_t held = 0;      // as they are now
   struct Changed {
