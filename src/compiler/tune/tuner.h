@@ -30,8 +30,9 @@ struct TuneOptions {
 };
 
 // Looks into options.cache first, and writes what `timer` measures there.
+// `round`: which times these are, if not those that a graph is walked by.
 std::unique_ptr<class Timer> cached_timer(class Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options,
-                                          bool cold_weights);
+                                          bool cold_weights, std::string_view round = {});
 
 // Times of single choices for nodes of a graph, as it was when choose() began. By the cache, where they are known.
 class ChoiceTimer {
@@ -39,12 +40,15 @@ class ChoiceTimer {
   ChoiceTimer(const ir::Graph& graph, backends::Backend& backend, const TuneOptions& options);
   ~ChoiceTimer();
   // kCannotRun: it does not, here.
-  double nanoseconds(const ir::Node& node, const NodeChoice& choice);
+  double nanoseconds(const ir::Node& node, const NodeChoice& choice) { return time(node, choice, *cached_); }
+  // A second time, which no walk over the graph looks at: what was fastest once was lucky more often than what was not.
+  double again(const ir::Node& node, const NodeChoice& choice) { return time(node, choice, *second_); }
 
  private:
+  double time(const ir::Node& node, const NodeChoice& choice, class Timer& timer);
   backends::Backend& backend_;
   const TuneOptions& options_;
-  std::unique_ptr<class Timer> clock_, cached_;
+  std::unique_ptr<class Timer> clock_, cached_, second_;
 };
 
 // May cut fused nodes of `graph` (and of its bodies) in two. Deterministic in graph, options and a complete cache.

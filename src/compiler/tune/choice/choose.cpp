@@ -116,14 +116,15 @@ ChoiceTimer::ChoiceTimer(const ir::Graph& graph, backends::Backend& backend, con
   const bool cold = weights_leave_caches(graph, backend.info(), options.config->threads);
   clock_ = options.config->random_choices ? random_timer(options.config->random_choices) : clock_timer(backend, *options.config, cold);
   cached_ = cached_timer(*clock_, backend.info(), options, cold);
+  second_ = cached_timer(*clock_, backend.info(), options, cold, "second time");
 }
 ChoiceTimer::~ChoiceTimer() = default;
 
-double ChoiceTimer::nanoseconds(const ir::Node& node, const NodeChoice& choice) {
+double ChoiceTimer::time(const ir::Node& node, const NodeChoice& choice, Timer& timer) {
   const std::int64_t workspace = options_.config->workspace_bytes;
   const backends::Problem problem = node_problem(node, &choice.formats, options_.box, backend_.info(), workspace);
   if (!choice.tactic->supports(problem) || !workspace_fits(*choice.tactic, problem, choice.config, options_.opt)) return kCannotRun;
-  return cached_->time(*choice.tactic, at_point(problem, options_.opt), choice.config, 0);
+  return timer.time(*choice.tactic, at_point(problem, options_.opt), choice.config, 0);
 }
 
 Chosen choose(ir::Graph& graph, backends::Backend& backend, const backends::TacticSet& tactics, const TuneOptions& options) {
