@@ -34,6 +34,9 @@ struct TuneOptions {
 std::unique_ptr<class Timer> cached_timer(class Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options,
                                           bool cold_weights, std::string_view round = {});
 
+// Whether a run's other weights have pushed a step's own out of the caches before it comes again.
+bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& device, int threads);
+
 // Times of single choices for nodes of a graph, as it was when choose() began. By the cache, where they are known.
 class ChoiceTimer {
  public:
