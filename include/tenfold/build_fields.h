@@ -302,6 +302,17 @@ TF_FIELD(std::function<bool(const Progress&)>, progress, {}, .no_key().no_reques
 TF_FIELD(std::function<void(std::string_view pass, std::string_view graph)>, dump, {},
          .no_key().no_request(), TF_C_CALL(dump, dump_user), TF_FLAG_OWN("dumpPasses"))
 
+// Of a build with several profiles: how many times as much as the weights of one profile those of all may take, in the
+// plan's file and in memory. Each profile has the kernels that are fastest for its shapes, and kernels pack weights in
+// forms of their own. Where these forms together take more, the builder chooses kernels that share them, and gives up as
+// little time as it can; a note (notes.h) says how much. 0: no limit; in C any large number. A plan of one profile never
+// changes. Level 0, which times nothing, has no limit.
+TF_FIELD(double, max_weight_ratio, 1.3, .key_if_set(38).request(43).summary_if_set(28),
+         TF_C_NEW(double, max_weight_ratio, TF_C_POSITIVE),
+         TF_FLAG_NUMBER("maxWeightRatio", "RATIO",
+                        "+with several profiles, let packed weights take at most RATIO times the bytes of one profile's "
+                        "(default 1.3; 0: no limit)"))
+
 #undef TF_FIELD
 #undef TF_C_IS
 #undef TF_C_NOT

@@ -124,8 +124,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     const passes::PrecisionFacts facts = stages.look(source, rewritten, profile, ranges);
     std::vector<ir::Graph> forms = stages.set_precision(std::move(rewritten), facts);
     maker.share_constants(forms);
-    PlanMaker::Tuned tuned = maker.choose(std::move(forms), ranges);
-    maker.assemble(std::move(tuned), ranges);
+    maker.choose(std::move(forms), ranges);
   }
   maker.keep_model_of(graph, stages.findings);
   return maker.finish();

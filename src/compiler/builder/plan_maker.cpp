@@ -88,43 +88,54 @@ void PlanMaker::keep_model_of(const ir::Graph& graph, const Findings& findings) 
     plan_.kept = keep_model(graph, config_, plan_.model_name, plan_.device.kind, findings);
 }
 
-tune::Chosen PlanMaker::time(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report) {
-  const tune::TuneOptions options{&config_, all_bounds(form), typical_shapes(form, ranges, config_), &cache_, &used_timings_, &report};
+tune::TuneOptions PlanMaker::options_for(const ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report) {
+  return {&config_, all_bounds(form), typical_shapes(form, ranges, config_), &cache_, &used_timings_, &report};
+}
+
+tune::Chosen PlanMaker::time(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report, bool keep_merged) {
+  tune::TuneOptions options = options_for(form, ranges, report);
+  options.keep_merged = keep_merged;
   return tune::choose(form, backend_, tactics_, options);
 }
 
-PlanMaker::Tuned PlanMaker::choose(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges) {
-  Stopwatch watch;
-  const InStage stage("tuning");
-  registry_ = &forms[0].registry();
+// `report` gets the steps of the form that is taken.
+PlanMaker::Tuned PlanMaker::fastest(const Profile& profile, BuildReport& report, const Way& way) {
+  const std::vector<ir::Graph>& forms = profile.forms;
   Tuned best{ir::Graph(*registry_), {}};
-  std::size_t fastest = 0;
-  const std::vector<StepReport> steps = report_.steps;
-  for (std::size_t i = 0; i < forms.size(); ++i) {
+  const std::vector<StepReport> steps = report.steps;
+  const std::size_t first = way.form.value_or(0), end = way.form ? first + 1 : forms.size();
+  for (std::size_t i = first; i < end; ++i) {
     ir::Graph cut = forms[i].clone();
-    BuildReport report = report_;
-    report.steps = steps;
-    tune::Chosen chosen = time(cut, ranges, report);
+    BuildReport now = report;
+    now.steps = steps;
+    tune::Chosen chosen = time(cut, profile.ranges, now, way.keep_merged);
     if (forms.size() > 1)
       Log(config_.log, Severity::verbose)(Severity::verbose, "form ", i + 1, " of ", forms.size(), ": ",
                                           static_cast<double>(chosen.nanoseconds) / 1e6, " ms");
-    const bool better = i == 0 || chosen.nanoseconds < best.chosen.nanoseconds;
-    if (!better) report.steps = std::move(report_.steps);
-    report_ = std::move(report);
-    if (better) best = {std::move(cut), std::move(chosen)}, fastest = i;
+    const bool better = i == first || chosen.nanoseconds < best.chosen.nanoseconds;
+    if (!better) now.steps = std::move(report.steps);
+    report = std::move(now);
+    if (better) best = {std::move(cut), std::move(chosen), i};
   }
-  log_problems(report_.steps, steps.size(), config_);
+  return best;
+}
+
+void PlanMaker::choose(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges) {
+  Stopwatch watch;
+  const InStage stage("tuning");
+  registry_ = &forms[0].registry();
+  Profile& profile = profiles_.emplace_back(Profile{std::move(forms), ranges, report_.steps.size(), 0});
+  tuned_.push_back(fastest(profile, report_, {}));
+  profile.end_of_steps = report_.steps.size();
+  log_problems(report_.steps, profile.first_step, config_);
   if (report_.timed + report_.cache_hits > 0)
-    report_.tuned_ms = std::max(report_.tuned_ms, 0.0) + static_cast<double>(best.chosen.nanoseconds) / 1e6;
-  if (config_.keep_portable_graph) portable_.add(forms[fastest]);  // the form that was faster here, without the cuts
-  if (!config_.timing_cache.empty()) timed_.push_back({std::move(forms), ranges});
+    report_.tuned_ms = std::max(report_.tuned_ms, 0.0) + static_cast<double>(tuned_.back().chosen.nanoseconds) / 1e6;
   report_.tune_s += watch.seconds();
   const double apart = std::round(report_.disturbance * (report_.disturbance < 10 ? 10 : 1)) / (report_.disturbance < 10 ? 10 : 1);
   if (report_.disturbed > 0)
     Log(config_.log)(Severity::info, "the machine was busy while candidates were timed: ", report_.disturbed, " of ", report_.timed_again,
                      " that were timed twice differ, by up to ", apart,
                      " times: build again on an idle machine, or time each more often (--avgTiming=N)");
-  return best;
 }
 
 void PlanMaker::assemble(Tuned tuned, const std::vector<plan::Range>& ranges) {
@@ -156,7 +167,7 @@ void PlanMaker::assemble(Tuned tuned, const std::vector<plan::Range>& ranges) {
 void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
   std::vector<ir::Graph> one;
   one.push_back(std::move(graph));
-  assemble(choose(std::move(one), ranges), ranges);
+  choose(std::move(one), ranges);
 }
 
 // Least times of several processes can lead where none of them went: what they meet there is timed by the last to save, so that the
@@ -172,11 +183,9 @@ void PlanMaker::save_times() {
     cache_ = std::move(shared);
     BuildReport report;
     try {
-      for (const auto& [forms, ranges] : timed_)
-        for (const ir::Graph& form : forms) {
-          ir::Graph copy = form.clone();
-          time(copy, ranges, report);
-        }
+      std::vector<Tuned> tuned;
+      for (const Profile& profile : profiles_) tuned.push_back(fastest(profile, report, {}));
+      if (limits_weights()) share_weights(std::move(tuned), report);
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::cancelled) throw;
       Log(config_.log)(Severity::warning, "the timing cache lacks what other builds' times lead to: ", e.what());
@@ -203,9 +212,10 @@ void PlanMaker::note_clocks() {
 }
 
 plan::Plan PlanMaker::finish() {
+  assemble();
   const InStage stage("finishing the plan");
   note_clocks();
-  plan_.built.options = options_in_words(config_);
+  plan_.built.options = options_in_words(config_) + shared_in_words_;
   if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, tactics_, *registry_, Log(config_.log));
   if (old_refit_ && !old_refit_->weights.empty()) plan_.refit = rebase(*old_refit_, constants_.origins(), *registry_);
   else if (config_.refittable) plan_.refit = refit_.write(constants_.origins(), *registry_);

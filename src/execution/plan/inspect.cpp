@@ -8,6 +8,7 @@
 #include "ir/op_def.h"
 #include "plan/host_work.h"
 #include "plan/step_types.h"
+#include "plan/weight_forms.h"
 #include "tenfold/internal/options_shown.h"
 
 namespace tenfold::plan {
@@ -71,6 +72,16 @@ void add_host_steps(std::string& out, const Plan& plan, const Program& top) {
 bool is_region(const Step& step) {
   const ir::OpDef* def = ir::Registry::builtin().find(step.op);
   return def && def->traits.region;
+}
+
+// Of several profiles, which may need one weight in several forms.
+void add_weight_forms(std::string& out, const Plan& plan) {
+  if (plan.programs.size() < 2) return;
+  for (const WeightForm& form : weight_forms(plan)) {
+    out += cat("  ", mebibytes(form.bytes), form.kernels.empty() ? " not packed" : cat(" for ", form.kernels), "; by profile:");
+    for (const std::int64_t bytes : form.by_profile) out += cat(" ", bytes == 0 ? "-" : mebibytes(bytes));
+    out += "\n";
+  }
 }
 
 std::string types_text(const Step& step) {
@@ -165,6 +176,7 @@ std::string inspect_text(const Plan& plan, int detail) {
       cat("plan of ", plan.model_name.empty() ? "a network" : plan.model_name, ", built by ", plan.builder, "\ndevice   ", plan.device.name,
           " (", plan.device.kind, "; needs ", plan.needs ? backends::feature_text(plan.needs) : "nothing special", ")\nweights  ",
           mebibytes(plan.weights_bytes), " in ", plan.constants.size(), " constants\n");
+  add_weight_forms(out, plan);
   if (backends::traits_of(plan.device).host_arithmetic)
     out += cat("denormal ", plan.keeps_denormals ? "numbers are kept\n" : "numbers are flushed to zero\n");
   if (!plan.built.model_hash.empty()) out += cat("model    ", plan.built.model_hash, " (bytes, XXH3)\n");

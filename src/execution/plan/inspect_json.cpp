@@ -6,6 +6,7 @@
 #include "plan/host_work.h"
 #include "plan/inspect.h"
 #include "plan/step_types.h"
+#include "plan/weight_forms.h"
 
 namespace tenfold::plan {
 namespace {
@@ -131,6 +132,10 @@ std::string inspect_json(const Plan& plan) {
     for (const Program& program : plan.programs) on_host += host_steps(plan, program).size();
     root["Summary"]["HostSteps"] = on_host;
   }
+  root["Summary"]["WeightForms"] = Json::array();
+  for (const WeightForm& form : weight_forms(plan))
+    root["Summary"]["WeightForms"].push_back(
+        {{"Kernels", clean(form.kernels)}, {"Bytes", form.bytes}, {"BytesByProfile", form.by_profile}});
   for (const backends::Clock& c : plan.built.clocks) root["Summary"]["ClocksKhz"][clean(c.of)] = c.khz;
   return root.dump(2);
 }

@@ -37,6 +37,16 @@ bool scratch_fits(const backends::Tactic& tactic, const backends::Problem& probl
                                        std::min<std::int64_t>(problem.workspace_limit, std::int64_t{1} << 32);
 }
 
+}  // namespace
+
+bool workspace_fits(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config,
+                    const ir::SymbolValues& point) {
+  const backends::Problem fixed = at_point(problem, point);
+  return fixed.workspace_limit >= required_workspace(tactic, fixed, config) && scratch_fits(tactic, problem, config);
+}
+
+namespace {
+
 std::string roofline_text(const MinTime& min_time, std::int64_t best_ns) {
   return cat("not timed: ", min_time.bytes ? "the bytes it moves take" : "its work takes", " at least ", std::llround(min_time.ns / 1000),
              " us, to be best it has to take less than ", best_ns / 1000, " us");
@@ -192,6 +202,12 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
   return found;
 }
 
+const std::vector<Candidate>& Candidates::timed(const ir::Node& node) const {
+  static const std::vector<Candidate> none;
+  const auto at = timed_.find(problem_of(node, nullptr).line());
+  return at == timed_.end() ? none : at->second;
+}
+
 // The caller's callback may leave one candidate of all.
 void Candidates::call_chooser(const ir::Node& node, const std::string& line, std::vector<Candidate>& found) {
   std::vector<TacticCandidate> reported;
@@ -241,7 +257,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
       report.tried.push_back({tactic.name, config_text(config, formats), "not timed: as many are as max_tactics says", -1, false});
       break;
     }
-    if (fixed.workspace_limit < required_workspace(tactic, fixed, config) || !scratch_fits(tactic, problem, config)) {
+    if (!workspace_fits(tactic, problem, config, options_.opt)) {
       report.tried.push_back({tactic.name, config_text(config, formats), "needs more workspace than the limit", -1, false});
       continue;
     }
@@ -263,6 +279,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
     report.tried.push_back({tactic.name, config_text(config, formats), "", ns, false});
     const auto nanoseconds = static_cast<std::int64_t>(ns);
     if (has_chooser) all_.push_back({{&tactic, config, formats}, nanoseconds});
+    else timed_[report.problem].push_back({{&tactic, config, formats}, nanoseconds});
     if (!slot) {
       found.push_back({{&tactic, config, formats}, nanoseconds});
       slot = &found.back();

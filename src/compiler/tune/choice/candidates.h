@@ -10,10 +10,8 @@
 
 namespace tenfold::tune {
 
-struct Candidate {
-  NodeChoice choice;
-  std::int64_t nanoseconds = 0;
-};
+bool workspace_fits(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config,
+                    const ir::SymbolValues& point);
 
 // Finds candidates and remembers them by problem line: equal nodes are timed once.
 class Candidates {
@@ -24,6 +22,8 @@ class Candidates {
   // Whether the best candidate of `anchor` could take at most `limit` nanoseconds. No if its work says so, or if the choices that
   // won for `fused`, the same with an epilogue, are far from it; then nothing else of it is timed.
   bool may_reach(const ir::Node& anchor, const ir::Node& fused, std::int64_t limit);
+  // All that were timed for such a node, in whatever layouts; empty if of() was not asked about one, or a callback chose.
+  const std::vector<Candidate>& timed(const ir::Node& node) const;
   std::int64_t reformat_cost(const ir::Value& value) const;   // nanoseconds of changing a value's layout
   const backends::DeviceInfo& device() const { return backend_.info(); }
 
@@ -51,6 +51,7 @@ class Candidates {
   const TuneOptions& options_;
   Roofline roofline_;
   std::map<std::string, std::vector<Candidate>> known_;
+  std::map<std::string, std::vector<Candidate>> timed_;      // by problem line
   std::vector<Candidate> all_;                               // of the node at hand, where a callback chooses
 };
 

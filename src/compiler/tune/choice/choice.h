@@ -1,6 +1,7 @@
 // Choice: for each node of a graph the tactic, its configuration and the layouts of its operands.
 #pragma once
 
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +14,11 @@ struct NodeChoice {
   const backends::Tactic* tactic = nullptr;   // null: the reference kernel, on the host, everything plain
   backends::Config config;
   backends::Formats formats;                  // one layout per operand
+};
+
+struct Candidate {
+  NodeChoice choice;
+  std::int64_t nanoseconds = 0;
 };
 
 // Looked up, never iterated: the order of pointers must not reach a plan.

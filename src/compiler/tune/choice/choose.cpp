@@ -1,8 +1,8 @@
 // The whole-graph choice: candidates of every node, reformat costs on every edge, and the cheapest combination.
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/check.h"
-#include "base/threads/cpu_count.h"
 #include "tune/choice/unfuse.h"
 #include "tune/choice/layout_choice.h"
 #include "tune/timing/second_round.h"
@@ -17,26 +17,6 @@ void count_nodes(const ir::Graph& graph, int& count) {
     ++count;
     for (const auto& g : n->graphs) count_nodes(*g, count);
   }
-}
-
-void add_constants(const ir::Graph& graph, std::unordered_map<const ir::Constant*, std::int64_t>& bytes) {
-  for (const auto& n : graph.nodes()) {
-    for (const ir::Value* v : n->inputs)
-      if (v && v->is_constant()) bytes[v->constant.get()] = v->constant->tensor.bytes();
-    for (const auto& g : n->graphs) add_constants(*g, bytes);
-  }
-}
-// Whether a run's other weights have pushed a step's own out of the caches before it comes again. Of the last cache a fair share
-// counts: that of a large server holds many models, and is slow to read. A virtual machine shows all of it beside a few of the CPUs
-// that share it, so none counts for more than servers have for each of theirs.
-bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& device, int threads) {
-  std::unordered_map<const ir::Constant*, std::int64_t> bytes;
-  add_constants(graph, bytes);
-  std::int64_t sum = 0;
-  for (const auto& [constant, size] : bytes) sum += size;
-  constexpr std::int64_t kMaxOfCpu = 4 << 20;
-  const std::int64_t share = std::min<std::int64_t>(device.l3_bytes / machine_cpus(), kMaxOfCpu) * std::max(threads, 1);
-  return sum > std::min(share, device.l3_bytes / 2);
 }
 
 void throw_if_cancelled(const TuneOptions& options, int done, int total) {
@@ -61,7 +41,8 @@ struct Chooser {
     std::vector<ir::Node*> products;   // only these: taking one apart removes the Split behind it
     for (ir::Node* node : graph.node_list())
       if (node->def->traits.gemm_kind == ir::GemmKind::matrix) products.push_back(node);
-    for (ir::Node* node : products) unmerge_if_better(graph, *node, candidates);
+    if (!options.keep_merged)
+      for (ir::Node* node : products) chosen.unmerged += unmerge_if_better(graph, *node, candidates);
     for (ir::Node* node : graph.node_list()) decompose_if_better(graph, *node, candidates);
     total += static_cast<int>(graph.nodes().size()) - before;
     for (ir::Node* node : graph.node_list()) {
@@ -71,6 +52,15 @@ struct Chooser {
     }
     graph.sort();
     chosen.nanoseconds += choose_layouts(graph, candidates, options, chosen.choice);
+    for (const auto& node : graph.nodes()) keep_timed(*node);
+  }
+  void keep_timed(const ir::Node& node) {
+    const auto at = chosen.choice.find(&node);
+    const auto constant = [](const ir::Value* v) { return v && v->is_constant(); };
+    if (at == chosen.choice.end() || std::none_of(node.inputs.begin(), node.inputs.end(), constant)) return;
+    const backends::Formats& formats = at->second.formats;
+    for (const Candidate& c : candidates.timed(node))
+      if (c.choice.formats.in == formats.in && c.choice.formats.out == formats.out) chosen.timed[&node].push_back(c);
   }
 };
 

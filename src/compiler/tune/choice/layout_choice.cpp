@@ -114,9 +114,11 @@ class Net {
   pbqp::Problem problem_;
 };
 
-void mark_chosen(const Choice& choice, BuildReport& report) {
+}  // namespace
+
+void mark_chosen(const Choice& choice, std::span<StepReport> steps) {
   std::unordered_map<std::string_view, std::vector<StepReport*>> by_node;
-  for (StepReport& step : report.steps) by_node[step.node].push_back(&step);
+  for (StepReport& step : steps) by_node[step.node].push_back(&step);
   for (const auto& [node, chosen] : choice) {
     const auto steps = by_node.find(node->name);
     if (!chosen.tactic || steps == by_node.end()) continue;
@@ -127,11 +129,9 @@ void mark_chosen(const Choice& choice, BuildReport& report) {
   }
 }
 
-}  // namespace
-
 std::int64_t choose_layouts(const ir::Graph& graph, Candidates& candidates, const TuneOptions& options, Choice& choice) {
   const std::int64_t nanoseconds = Net(graph, candidates).solve(choice);
-  if (options.report) mark_chosen(choice, *options.report);
+  if (options.report) mark_chosen(choice, options.report->steps);
   return nanoseconds;
 }
 

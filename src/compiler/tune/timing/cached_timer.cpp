@@ -12,7 +12,8 @@ namespace {
 
 class CachedTimer final : public Timer {
  public:
-  CachedTimer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights)
+  CachedTimer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights,
+              std::string_view round)
       : timer_(timer), options_(options), cold_weights_(cold_weights) {
     const bool host = backends::traits_of(device).host_arithmetic;   // kernels of other devices do not know of the host's processors
     machine_ = device.name;
@@ -26,6 +27,7 @@ class CachedTimer final : public Timer {
     // The least time of a key is kept, and of few launches it may be far off.
     if (const int launches = options.config->timing_repetitions; launches > 0) machine_ += cat("; ", launches, " launches");
     if (cold_weights) machine_ += "; cold weights";   // other times: one cache serves small and large models
+    if (!round.empty()) machine_ += cat("; ", round);
   }
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double best) override {
     const TimingKey key{machine_, problem.line(), cat(tactic.name, " v", tactic.version), config_text(config)};
@@ -54,8 +56,9 @@ class CachedTimer final : public Timer {
 
 }  // namespace
 
-std::unique_ptr<Timer> cached_timer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights) {
-  return std::make_unique<CachedTimer>(timer, device, options, cold_weights);
+std::unique_ptr<Timer> cached_timer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights,
+                                    std::string_view round) {
+  return std::make_unique<CachedTimer>(timer, device, options, cold_weights, round);
 }
 
 }  // namespace tenfold::tune
