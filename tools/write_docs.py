@@ -12,8 +12,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / 'docs' / 'reference'
 VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'report': ['--help'], 'check': ['--help'],
-         'quantize': ['--help'], 'convert': ['--help'], 'embed': ['--help'], 'segment': ['--help=all'], 'serve': ['--help=all'],
-         'latency': ['--help=all'], 'compare': ['--help'], 'onnx-suite': ['--help'],
+         'quantize': ['--help'], 'convert': ['--help'], 'embed': ['--help'], 'generate': ['--help'],
+         'segment': ['--help=all'], 'serve': ['--help=all'], 'latency': ['--help=all'], 'compare': ['--help'], 'onnx-suite': ['--help'],
          'ops': ['--help'], 'devices': ['--help'], 'cache': ['--help'], 'doctor': ['--help']}
 NOTE = ('<!-- Written by tools/write_docs.py from the program itself: change the source, then run '
         '`tools/write_docs.py BUILD/cli/tenfold`. -->\n')

@@ -48,6 +48,7 @@ NB_MODULE(_native, m) {
   bind_plan_cache(m);
   bind_model_engines(m);
   bind_encoder(m);
+  bind_decoder(m);
   bind_imaging(m);
   bind_low_latency(m);
 }

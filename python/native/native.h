@@ -10,6 +10,7 @@ namespace nb = nanobind;
 
 void bind_build(nb::module_& m);
 void bind_context(nb::module_& m);
+void bind_decoder(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_device_array(nb::module_& m);
 void bind_encoder(nb::module_& m);

@@ -59,4 +59,11 @@ std::int64_t Json::number(const char* key, std::int64_t min, std::int64_t max, s
   return has(key) ? number(key, min, max) : otherwise;
 }
 
+double Json::real(const char* key, double otherwise) const {
+  if (!has(key)) return otherwise;
+  const Json one = at(key);
+  if (!one.value.is_number()) one.wrong("a number was expected");
+  return one.value.get<double>();
+}
+
 }  // namespace tenfold::tokenizing

@@ -23,6 +23,7 @@ struct Json {
   bool flag(const char* key, bool otherwise) const;
   std::int64_t number(const char* key, std::int64_t min, std::int64_t max) const;
   std::int64_t number(const char* key, std::int64_t min, std::int64_t max, std::int64_t otherwise) const;
+  double real(const char* key, double otherwise) const;  // a number
   std::string type() const { return text("type"); }
   [[noreturn]] void wrong(const std::string& what) const;         // invalid_model
   [[noreturn]] void missing_component(const std::string& kinds) const;   // unsupported: `type` is none of `kinds`

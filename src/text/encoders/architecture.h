@@ -4,10 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "text/encoders/blocks.h"
+#include "text/transformers/blocks.h"
 #include "text/json.h"
 
 namespace tenfold::encoders {
+
+using transformers::Blocks;
+using transformers::Weights;
 
 // What a kind of encoder is given: config.json, the weights' prefix, ids and types of i32[batch, tokens].
 struct Texts {

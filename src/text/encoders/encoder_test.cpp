@@ -7,10 +7,13 @@
 #include <limits>
 
 #include "tenfold/internal/interrupts.h"
-#include "text/encoders/safetensors.h"
+#include "text/transformers/safetensors.h"
 #include "text/encoders/tiny_bert_for_tests.h"
 
 namespace tenfold::encoders {
+
+using transformers::read_table;
+
 namespace {
 
 using Texts = std::vector<std::string_view>;

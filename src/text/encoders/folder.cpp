@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "text/encoders/json_file.h"
+#include "text/transformers/json_file.h"
 #include "text/fail.h"
 
 namespace tenfold::encoders {
 
 using tokenizing::fail;
+using transformers::read_json;
+using transformers::read_json_if_there;
 using tokenizing::Json;
 namespace fs = std::filesystem;
 

@@ -3,11 +3,14 @@
 #include <filesystem>
 
 #include "tenfold/plan_cache.h"
-#include "text/encoders/json_file.h"
-#include "text/encoders/safetensors.h"
+#include "text/transformers/json_file.h"
+#include "text/transformers/safetensors.h"
 #include "text/tokenizers/files/folder.h"
 
 namespace tenfold::encoders {
+
+using transformers::WeightFile;
+
 namespace {
 
 // Files that tokenizers are made of (text/files).

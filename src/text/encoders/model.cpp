@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "text/encoders/json_file.h"
+#include "text/transformers/json_file.h"
 #include "text/fail.h"
 
 namespace tenfold::encoders {

@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "text/encoders/safetensors.h"
+#include "text/transformers/safetensors.h"
 #include "text/encoders/tiny_bert_for_tests.h"
 
 namespace tenfold::encoders {
+
+using transformers::WeightFile;
+
 namespace {
 
 namespace fs = std::filesystem;

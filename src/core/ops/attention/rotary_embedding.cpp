@@ -87,6 +87,7 @@ OpDef op_rotary_embedding() {
           .attributes = {{"interleaved", 0}, {"num_heads", 0}, {"rotary_embedding_dim", 0}},
           .infer = infer,
           .reference = reference,
+          .traits = {.strided = true},
           .onnx_since = 23,
           .cases = {"f32[2,3,4,8] f32[2,4,4] f32[2,4,4]", "f32[2,4,24] f32[9,4] f32[9,4] i64[2,4](0,8) num_heads=3 interleaved=1",
                     "f32[1,2,3,8] f32[1,3,2] f32[1,3,2] rotary_embedding_dim=4"}};

@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "tenfold/build.h"
-#include "text/encoders/blocks.h"
+#include "text/transformers/blocks.h"
 #include "text/json.h"
 
 namespace tenfold::encoders {
+
+using transformers::Blocks;
 
 struct Pooling {
   const char* name;  // as sentence-transformers has it

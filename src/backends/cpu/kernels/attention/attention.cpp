@@ -4,6 +4,7 @@
 // Scores are kept in units of log 2, so that the exponential is 2^x.
 #include "backends/cpu/kernels/attention/attention.h"
 
+#include "backends/cpu/kernels/attention/online_softmax.h"
 #include "backends/cpu/simd/isa.h"
 #include "backends/cpu/simd/math.h"
 #include "backends/cpu/simd/transpose.h"
@@ -15,11 +16,9 @@ using namespace simd;
 using std::int64_t;
 
 constexpr int kMr = kLanes == 8 ? 6 : 12, kNr = 2 * kLanes;  // the micro-kernel's tile
-constexpr int64_t kKeys = 128;                               // of a block
 constexpr int64_t kRows = 144;                               // of a call: their accumulators stay in scratch
 constexpr int64_t kGroup = 24;                               // rows whose scores are kept at once; a multiple of kMr
 constexpr int64_t kNarrow = kLanes / 2;                      // the widest values whose products are sums over lanes of keys
-constexpr float kLog2e = 1.44269504f, kLowest = -__builtin_inff(), kLowestMask = -2.3e38f;  // the latter times log2(e) is finite
 
 constexpr int64_t padded(int64_t n) { return (n + kNr - 1) / kNr * kNr; }
 
@@ -149,83 +148,6 @@ Scratch lay_out(const AttentionHead& a, float* p) {
   s.top = s.sums + kRows * s.width;
   s.total = s.top + kRows;
   return s;
-}
-
-// In units of log 2 too, without becoming infinite there: a row that is masked whole by the lowest float is an even mean of all values, one
-// that is masked by infinity sees no key.
-TENFOLD_INLINE vf finite(vf mask) {
-  return blend(max(set1(kLowestMask), mask), mask, compare<_CMP_EQ_OQ>(mask, set1(kLowest)));
-}
-
-// What all rows add to the scores of these keys: the mask where they share it, or nothing.
-void share_mask(const AttentionHead& a, const float* mask, int64_t keys, float* to) {
-  for (int64_t j = 0; j < kKeys; j += kLanes) {
-    const int64_t left = keys - j;
-    const vf m = left <= 0 || !mask ? zero() : !a.mask_col ? set1(*mask) : left < kLanes ? load_n(mask + j, left) : load(mask + j);
-    store(to + j, mul(finite(m), set1(kLog2e)));
-  }
-}
-
-// The largest of a row's scores up to `seen`, which first get a mask of their own, if any.
-TENFOLD_INLINE float highest_of(const AttentionHead& a, float* score, const float* mask, int64_t seen) {
-  vf m = set1(kLowest), other = m;
-  int64_t j = 0;
-  if (mask && seen > 0) {
-    const vf all = finite(set1(*mask));
-    for (; j < seen; j += kLanes) {
-      const bool whole = seen - j >= kLanes;
-      const vf own = !a.mask_col ? all : finite(whole ? load(mask + j) : load_n(mask + j, seen - j));
-      const vf s = fma(own, set1(kLog2e), load(score + j));
-      store(score + j, s);
-      m = max(whole ? s : blend(m, s, lanes(seen - j)), m);
-    }
-  } else {
-    for (; j + 2 * kLanes <= seen; j += 2 * kLanes) m = max(load(score + j), m), other = max(load(score + j + kLanes), other);
-    for (; j + kLanes <= seen; j += kLanes) m = max(load(score + j), m);
-    if (j < seen) m = max(blend(m, load(score + j), lanes(seen - j)), m);
-  }
-  return max_lane(max(other, m));
-}
-
-// One row of scores whose largest one is known: raises the running maximum, leaves exponentials and their sum. Keys beyond `seen` weigh 0.
-TENFOLD_INLINE void soften(float highest, float* score, int64_t keys, int64_t seen, float* top, float* total, float* sums, int64_t width,
-                           bool first) {
-  int64_t j = 0;
-  const float before = *top, now = highest > before ? highest : before;
-  if (now == kLowest) {  // every key so far is hidden, or the maximum has left out scores that are NaN
-    vf odd = zero();
-    for (; j < keys; j += kLanes) {
-      const vf s = load(score + j), nan = blend(zero(), s, compare<_CMP_UNORD_Q>(s, s));
-      odd = add(odd, j + kLanes <= seen ? nan : j < seen ? blend(zero(), nan, lanes(seen - j)) : zero());
-      store(score + j, zero());
-    }
-    *total += sum(odd);
-    return;
-  }
-  const vf shift = set1(now);
-  vf sum_now = zero();
-  for (; j + kLanes <= seen; j += kLanes) {
-    const vf e = exp2_nonpositive(sub(load(score + j), shift));
-    store(score + j, e);
-    sum_now = add(sum_now, e);
-  }
-  if (j < seen) {
-    const vf e = blend(zero(), exp2_nonpositive(sub(load(score + j), shift)), lanes(seen - j));
-    store(score + j, e);
-    sum_now = add(sum_now, e);
-    j += kLanes;
-  }
-  for (; j < keys; j += kLanes) store(score + j, zero());
-  const float here = sum(sum_now);
-  if (first || now == before) {
-    *total += here;
-  } else {  // earlier sums were in units of the old maximum
-    float factor[kLanes];
-    store(factor, before == kLowest ? zero() : exp2_nonpositive(set1(before - now)));
-    *total = *total * factor[0] + here;
-    for (int64_t i = 0; i < width; i += kLanes) store(sums + i, mul(load(sums + i), set1(factor[0])));
-  }
-  *top = now;
 }
 
 // The first of rows [row, end) that is not left out because it sees no key from `key` on. Whole tiles are left out, wherever workers' parts

@@ -26,6 +26,7 @@ struct AttentionKernels {
 
 extern "C" {
 extern const AttentionKernels tenfold_attention_avx2, tenfold_attention_avx512;  // all of f32
+extern const AttentionKernels tenfold_attention_rows_avx2, tenfold_attention_rows_avx512;  // the same of few rows: keys stay as they lie
 extern const AttentionKernels tenfold_attention_amx;                             // products of bf16, sums of f32
 extern const AttentionKernels tenfold_attention_split_amx;                       // all of f32, in products of two terms of bf16
 }

@@ -120,6 +120,10 @@ Verdict attention_supports(const Problem& p) {
   return Verdict::ok();
 }
 
+AttentionHead attention_head(const RunArgs& args, const AttentionPlan& plan, int64_t batch, int64_t head) {
+  return piece_of(args, plan, {batch, head, 0, 0, args.in[0].dims[2], args.in[1].dims[2]});
+}
+
 AttentionPlan::AttentionPlan(const Problem& p, const AttentionKernels& all, int64_t rows, int64_t multiple)
     : kernels(&all),
       max_rows(rows),

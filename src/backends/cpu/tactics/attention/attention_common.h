@@ -20,5 +20,7 @@ struct AttentionPlan {
   AttentionPlan(const Problem& problem, const AttentionKernels& kernels, std::int64_t max_rows, std::int64_t unit);
   Status::Code run(const RunArgs& args) const noexcept;
 };
+// Query head `head` of a batch entry, with all its rows.
+AttentionHead attention_head(const RunArgs& args, const AttentionPlan& plan, std::int64_t batch, std::int64_t head);
 
 }  // namespace tenfold::backends::cpu

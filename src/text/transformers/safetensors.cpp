@@ -1,4 +1,4 @@
-#include "text/encoders/safetensors.h"
+#include "text/transformers/safetensors.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "text/fail.h"
 #include "text/tokenizers/files/read_json.h"
 
-namespace tenfold::encoders {
+namespace tenfold::transformers {
 
 using tokenizing::fail;
 
@@ -187,4 +187,4 @@ std::map<std::string, TensorPlace> read_table(const WeightFile& file) {
                     "'" + file.path() + "'");
 }
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::transformers

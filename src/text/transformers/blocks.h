@@ -5,9 +5,9 @@
 #include <string>
 
 #include "tenfold/network.h"
-#include "text/encoders/weights.h"
+#include "text/transformers/weights.h"
 
-namespace tenfold::encoders {
+namespace tenfold::transformers {
 
 class Blocks {
  public:
@@ -45,4 +45,4 @@ class Blocks {
   mutable std::map<std::string, NetworkTensor> weights_;  // that are in the network
 };
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::transformers

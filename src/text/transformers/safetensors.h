@@ -11,7 +11,7 @@
 
 #include "tenfold/tensor.h"
 
-namespace tenfold::encoders {
+namespace tenfold::transformers {
 
 // A file of weights, held open. Its bytes are read whole, into memory of this process, so that whoever writes over the file or cuts it off
 // neither ends the process (as a mapped file would) nor changes what was read. Thread safe.
@@ -51,4 +51,4 @@ struct TensorPlace {
 std::map<std::string, TensorPlace> read_table(std::string_view head, std::size_t size, const std::string& what);
 std::map<std::string, TensorPlace> read_table(const WeightFile& file);
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::transformers

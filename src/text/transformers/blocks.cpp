@@ -1,4 +1,4 @@
-#include "text/encoders/blocks.h"
+#include "text/transformers/blocks.h"
 
 #include <cmath>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "text/fail.h"
 
-namespace tenfold::encoders {
+namespace tenfold::transformers {
 
 NetworkTensor Blocks::weight(const std::string& name, const Shape& shape) const {
   const Tensor value = weights.take(name, shape);
@@ -99,4 +99,4 @@ NetworkTensor Blocks::rows(NetworkTensor table, std::int64_t first, NetworkTenso
   return net.add_node("Slice", {table, integers({first}), end, integers({0})})[0];
 }
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::transformers

@@ -1,4 +1,4 @@
-#include "text/encoders/json_file.h"
+#include "text/transformers/json_file.h"
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 #include "text/fail.h"
 #include "text/tokenizers/files/folder.h"
 
-namespace tenfold::encoders {
+namespace tenfold::transformers {
 
 nlohmann::json read_json(const std::string& path) {
   nlohmann::json json = tokenizing::parsed(tokenizing::read_file(path), "'" + path + "'");
@@ -20,4 +20,4 @@ nlohmann::json read_json_if_there(const std::string& path) {
   return std::filesystem::exists(path, none) ? read_json(path) : nlohmann::json::object();
 }
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::transformers

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tenfold/tensor.h"
-#include "text/encoders/safetensors.h"
+#include "text/transformers/safetensors.h"
 
-namespace tenfold::encoders {
+namespace tenfold::transformers {
 
 class Weights {
  public:
@@ -37,4 +37,4 @@ class Weights {
   std::vector<std::shared_ptr<const WeightFile>> files_;
 };
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::transformers

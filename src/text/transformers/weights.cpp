@@ -1,4 +1,4 @@
-#include "text/encoders/weights.h"
+#include "text/transformers/weights.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "text/encoders/json_file.h"
+#include "text/transformers/json_file.h"
 #include "text/fail.h"
 
-namespace tenfold::encoders {
+namespace tenfold::transformers {
 
 using tokenizing::fail;
 namespace fs = std::filesystem;
@@ -94,4 +94,4 @@ void Weights::forget() const {
   for (const auto& file : files_) file->forget();
 }
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::transformers

@@ -1,0 +1,106 @@
+// tenfold generate: a decoder's folder continues texts.
+#include "generate/generate.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "flags/flags.h"
+#include "formats/files.h"
+#include "progress.h"
+#include "verbs.h"
+
+namespace tenfold::cli {
+namespace {
+
+void set_precision(BuildConfig& build, const std::string& text) {
+  build.fp16 = text == "fp16", build.bf16 = text == "bf16", build.auto_precision = text == "auto";
+  if (text != "fp32" && text != "tf32" && !build.fp16 && !build.bf16 && !build.auto_precision)
+    throw UsageError("--precision is '" + text + "'; fp32, tf32, fp16, bf16 or auto was expected");
+  build.tf32 = text != "fp32";
+}
+
+Flags make_flags(GenerateWish& w) {
+  Flags flags("tenfold generate FOLDER --prompt=TEXT [--flags]\n       tenfold generate FOLDER --benchmark [--flags]",
+              "Continues texts token by token. FOLDER is a language model as transformers saves it: config.json, tokenizer, safetensors.\n"
+              "New text goes to standard output as it comes, times to standard error.");
+  const auto number = [&](const char* name, float& target, const char* value, const char* help) {
+    flags.add({name, value, help, [name, &target](const std::string& text) { target = static_cast<float>(parse_number(name, text)); }});
+  };
+  flags.group("Flags");
+  flags.add({"prompt", "TEXT", "the text to continue; given several times: several texts, computed together",
+             [&w](const std::string& text) { w.prompts.push_back(text); }});
+  flags.add_text("promptFile", w.prompt_file, "FILE", "the text to continue, from a file; -: standard input");
+  flags.add_int("maxTokens", w.call.max_tokens, "new tokens of each text, at most (128)");
+  number("temperature", w.call.sampling.temperature, "T", "0 (default): the largest logit; above: tokens are drawn");
+  flags.add_int("topK", w.call.sampling.top_k, "draw among the K largest logits; 0: all");
+  number("topP", w.call.sampling.top_p, "P", "draw among the fewest tokens that have this probability together (1)");
+  number("minP", w.call.sampling.min_p, "P", "draw among tokens of at least P times the largest probability (0)");
+  number("repetitionPenalty", w.call.sampling.repetition_penalty, "R", "divides logits of tokens that the text has (1)");
+  flags.add({"seed", "N", "equal seeds draw equal tokens (0)",
+             [&w](const std::string& text) { w.call.sampling.seed = static_cast<std::uint64_t>(parse_int("seed", text, 0)); }});
+  flags.add({"stop", "TEXT", "a text that ends the generation and is cut off; may be given several times",
+             [&w](const std::string& text) { w.call.stop.push_back(text); }});
+  flags.add_switch("ignoreEnd", w.call.ignore_end, "go on behind tokens that end a text");
+  flags.add_switch("json", w.json, "one JSON object a text on standard output: text, ids, why it ended, tokens per second");
+  flags.add({"device", "cpu|cuda:N", "device (cpu)", [&w](const std::string& text) { w.options.build.device = text; }});
+  flags.add({"precision", "fp32|tf32|fp16|bf16|auto", "precision of GEMMs (tf32: on CPUs fixed-point weights of 16 bits or more)",
+             [&w](const std::string& text) { set_precision(w.options.build, text); }});
+  flags.add_int("maxLength", w.options.max_length,
+                "tokens of a text, prompt included; 0: as many as the model has places for, at most 4,096");
+  flags.add_int("promptChunk", w.options.prompt_chunk, "tokens of a prompt that one run computes (512)");
+  flags.add({"threads", "N", "default: what this process may use",
+             [&w](const std::string& text) { w.options.build.threads = parse_int("threads", text, 1, kMaxThreads); }});
+  flags.add({"builderOptimizationLevel", "N", "optimization level, 0 to 5 (1)",
+             [&w](const std::string& text) { w.options.build.optimization_level = parse_int("builderOptimizationLevel", text, 0, 5); }});
+  flags.add_text("planCache", w.cache, "DIR", "folder of the plan cache; default: ~/.cache/tenfold/plans");
+  flags.add_switch("noPlanCache", w.no_cache, "do not use the plan cache");
+  flags.add_switch("quiet", w.quiet, "no progress and no times");
+  flags.add_switch("verbose", w.console.verbose, "log the build");
+  flags.add_switch("help", w.help, "this text");
+  flags.group("Benchmark");
+  flags.add_switch("benchmark", w.benchmark, "time a prompt of random tokens and --maxTokens steps behind it");
+  flags.add(
+      {"promptTokens", "N", "its tokens (512)", [&w](const std::string& text) { w.prompt_tokens = parse_int("promptTokens", text, 1); }});
+  flags.add({"iterations", "N", "how often; the median is told (3)",
+             [&w](const std::string& text) { w.iterations = parse_int("iterations", text, 1); }});
+  return flags;
+}
+
+void take_words(GenerateWish& w, const std::vector<std::string>& words) {
+  if (words.size() != 1) throw UsageError("tenfold generate takes one FOLDER, " + std::to_string(words.size()) + " given");
+  w.model = words[0];
+  if (!w.prompt_file.empty()) w.prompts.push_back(formats::read_whole(w.prompt_file == "-" ? "/dev/stdin" : w.prompt_file));
+  if (w.benchmark && !w.prompts.empty()) throw UsageError("--benchmark makes its own prompt; leave --prompt and --promptFile out");
+  if (!w.benchmark && w.prompts.empty())
+    throw UsageError("what is to be continued? Give --prompt=TEXT, or --promptFile=FILE (- is standard input)");
+  w.options.max_batch = static_cast<int>(std::max<std::size_t>(w.prompts.size(), 1));
+}
+
+}  // namespace
+
+void generate_flags(const UseFlags& use) {
+  GenerateWish w;
+  use(make_flags(w));
+}
+
+int generate_main(const Arguments& arguments) {
+  GenerateWish w;
+  w.console.show_info = false;
+  const Flags flags = make_flags(w);
+  const auto words = flags.parse(arguments);
+  if (w.help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  take_words(w, words);
+  w.options.build.log = w.console.callback();
+  if (!w.quiet) w.options.build.progress = progress_printer("auto");
+  if (w.no_cache)
+    w.options.cache.reset();
+  else
+    w.options.cache->folder = w.cache;
+  const Decoder decoder = Decoder::load(w.model, w.options);
+  decoder.prepare();
+  clear_bar();
+  (w.benchmark ? generate_benchmark : generate_texts)(w, decoder);
+  return kOk;
+}
+
+}  // namespace tenfold::cli

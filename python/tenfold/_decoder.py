@@ -1,0 +1,147 @@
+"""Decoders: language models that continue a text token by token, from a folder as transformers saves it."""
+from __future__ import annotations
+
+import codecs
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+from tenfold import _native
+from tenfold._engine import Engine
+from tenfold._tokenizer import Tokenizer
+from tenfold.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Logits = NDArray[np.float32]
+    OnToken = Callable[[int, int, str], Any]            # sequence, token, text
+    OnLogits = Callable[[int, list[int], Logits], Any]  # sequence, ids, logits, which it may change in place
+
+
+class Generated(NamedTuple):
+    """What continues a prompt."""
+
+    text: str
+    ids: list[int]
+    finish: str           # max_tokens, end_token, stop_text, callback, max_length or cancelled
+    prompt_tokens: int
+    reused_tokens: int    # of the prompt: those whose keys and values an earlier call had left
+
+
+class Decoder:
+    """A decoder of a folder: config.json, a tokenizer and safetensors. Its methods may be called from several threads at once.
+
+    max_length: tokens of a sequence, prompt included (0: as many as the model has places for, at most 4,096);
+    max_batch: sequences that are computed at once; plan_cache: a folder, None for the usual one, or False for none.
+    Other keywords are those of tenfold.build(). The engine is made, or taken from the cache, by the first call that needs it.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, device: str = 'cpu', max_length: int = 0, max_batch: int = 1,
+                 prompt_chunk: int = 512, plan_cache: str | os.PathLike[str] | bool | None = None, **build: Any) -> None:
+        self._folder = os.fspath(folder)
+        self._native = _native.Decoder(self._folder, {'device': device, 'optimization_level': 1, **build}, cache=plan_cache,
+                                       max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk)
+        self.tokenizer = Tokenizer(self._folder)
+
+    @property
+    def info(self) -> _native.DecoderInfo:
+        """What the folder says: architecture, layers, vocabulary, max_length, max_batch, cache_bytes, end_tokens."""
+        return self._native.info
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Tokens, runs and seconds of all calls so far."""
+        return self._native.counts
+
+    @property
+    def engine(self) -> Engine:
+        """The engine. Profile 0 is a step, profile 1 a piece of a prompt."""
+        return Engine(self._native.engine)
+
+    def prepare(self) -> None:
+        """Makes the engine, or takes it from the cache."""
+        self._native.prepare()
+
+    def start(self, sequences: int = 1) -> _native.DecoderSession:
+        """Empty sequences, to be continued token by token: session.append([[1, 2, 3]]) gives logits."""
+        return self._native.start(sequences)
+
+    @overload
+    def generate(self, prompt: str | Sequence[int], **keywords: Any) -> Generated: ...
+    @overload
+    def generate(self, prompt: Sequence[str] | Sequence[Sequence[int]], **keywords: Any) -> list[Generated]: ...
+    def generate(self, prompt: Any, *, max_tokens: int = 128, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0,
+                 min_p: float = 0.0, repetition_penalty: float = 1.0, seed: int = 0, stop: str | Sequence[str] = (),
+                 ignore_end: bool = False, on_token: OnToken | None = None, on_logits: OnLogits | None = None,
+                 timeout: float | None = None, token: _native.CancelToken | None = None) -> Any:
+        """Continues a text, a list of ids, or a list of such.
+
+        temperature 0 takes the largest logit; equal seeds draw equal tokens. `stop`: texts that end a sequence and are cut
+        off. on_token(sequence, token, text) is told each new token; what it held back at the end comes with the token -1;
+        False ends the sequence. on_logits(sequence, ids, logits) may change the logits. After `timeout` seconds, or once
+        `token` is cancelled, the call returns what there is.
+        """
+        single, prompts = self._prompts(prompt)
+        sampling = {'temperature': temperature, 'top_k': top_k, 'top_p': top_p, 'min_p': min_p,
+                    'repetition_penalty': repetition_penalty, 'seed': seed}
+        stops = [stop] if isinstance(stop, str) else list(stop)
+        told = None if on_token is None else _told(on_token)
+        rows = self._native.generate(prompts, max_tokens, sampling, stops, ignore_end, told, on_logits, timeout, token)
+        results = [Generated(text.decode('utf-8', 'replace'), ids, finish, count, reused) for ids, text, finish, count, reused in rows]
+        return results[0] if single else results
+
+    def stream(self, prompt: str | Sequence[int], **keywords: Any) -> Iterator[str]:
+        """The new text of one prompt, piece by piece; keywords are those of generate(). Closing the iterator ends the generation."""
+        pieces: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        closed = threading.Event()
+
+        def told(sequence: int, token: int, text: str) -> bool:
+            if text:
+                pieces.put(text)
+            return not closed.is_set()
+
+        def work() -> None:
+            try:
+                self.generate(prompt, on_token=told, **keywords)
+                pieces.put(None)
+            except BaseException as error:   # raised where the pieces are taken
+                pieces.put(error)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            while (piece := pieces.get()) is not None:
+                if isinstance(piece, BaseException):
+                    raise piece
+                yield piece
+        finally:
+            closed.set()
+            thread.join()
+
+    def _prompts(self, prompt: Any) -> tuple[bool, list[list[int]]]:
+        if isinstance(prompt, str):
+            return True, [self._ids(prompt)]
+        items = list(prompt)
+        if not items:
+            raise InvalidArgument('there is no prompt: a text, a list of ids, or a list of such was expected')
+        if isinstance(items[0], str) or hasattr(items[0], '__iter__'):
+            return False, [self._ids(one) for one in items]
+        return True, [self._ids(items)]
+
+    def _ids(self, prompt: Any) -> list[int]:
+        return self.tokenizer.encode(prompt).ids.tolist() if isinstance(prompt, str) else [int(one) for one in prompt]
+
+
+def _told(on_token: OnToken) -> Callable[[int, int, bytes], bool]:
+    """Pieces as str: a piece ends at a character, except where a text ends within one. None means to go on."""
+    decoders: dict[int, Any] = {}
+
+    def told(sequence: int, token: int, text: bytes) -> bool:
+        decoder = decoders.setdefault(sequence, codecs.getincrementaldecoder('utf-8')('replace'))
+        return on_token(sequence, token, decoder.decode(text, token < 0)) is not False
+
+    return told

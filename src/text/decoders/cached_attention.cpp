@@ -1,0 +1,72 @@
+#include "text/decoders/cached_attention.h"
+
+#include <limits>
+#include <numeric>
+
+#include "text/fail.h"
+
+namespace tenfold::decoders {
+
+std::string past_name(std::int64_t layer, bool values) { return "past." + std::to_string(layer) + (values ? ".value" : ".key"); }
+std::string present_name(std::int64_t layer, bool values) { return "present." + std::to_string(layer) + (values ? ".value" : ".key"); }
+
+std::int64_t CacheSizes::layer_bytes() const {
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
+  std::int64_t bytes = bits(type) / 8;
+  for (const std::int64_t extent : {heads, size, capacity})
+    if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > kMax)
+      tokenizing::fail(ErrorKind::invalid_argument, "keys of " + std::to_string(heads) + " heads of " + std::to_string(size) + " for " +
+                                                        std::to_string(capacity) + " tokens take more than 2^40 bytes; set max_length");
+  return bytes;
+}
+
+CachedAttention::CachedAttention(const transformers::Blocks& blocks, const CacheSizes& sizes, NetworkTensor positions)
+    : blocks_(blocks), sizes_(sizes), positions_(positions) {
+  Network& net = blocks.net;
+  start_ = net.input("start", DType::i64, {"batch"});
+  total_ = net.add_node("Shape", {net.input("keys", DType::boolean, {"total"})})[0];
+  Tensor all(DType::i32, {sizes.capacity});
+  std::iota(all.mutable_data<std::int32_t>(), all.mutable_data<std::int32_t>() + sizes.capacity, 0);
+  places_ = net.add_node("Slice", {net.constant(std::move(all)), blocks.integers({0}), total_})[0];
+}
+
+NetworkTensor CachedAttention::cast(NetworkTensor x, DType type) const {
+  return type == DType::f32 && sizes_.type == type ? x : blocks_.net.cast(x, type);
+}
+
+// The cache with the rows in it, as far as it is read.
+NetworkTensor CachedAttention::continued(std::int64_t layer, bool values, NetworkTensor rows) {
+  Network& net = blocks_.net;
+  const NetworkTensor past = net.input(past_name(layer, values), sizes_.type, {"batch", sizes_.heads, sizes_.capacity, sizes_.size});
+  const NetworkTensor present = net.add_node("TensorScatter", {past, cast(rows, sizes_.type), start_}, {{"axis", std::int64_t{2}}})[0];
+  net.mark_output(present, present_name(layer, values));
+  return net.add_node("Slice", {present, blocks_.integers({0}), total_, blocks_.integers({2})})[0];
+}
+
+// What is added to scores, [batch, 1, tokens, total]: layers of one window share it.
+NetworkTensor CachedAttention::mask(std::int64_t window) {
+  NetworkTensor& mask = masks_[window];
+  if (mask.defined()) return mask;
+  Network& net = blocks_.net;
+  const NetworkTensor own = net.add_node("Unsqueeze", {positions_, blocks_.integers({1, 3})})[0];
+  NetworkTensor hidden = net.elementwise(Elementwise::greater, places_, own);
+  if (window > 0) {
+    Tensor size(DType::i32, {});
+    *size.mutable_data<std::int32_t>() = static_cast<std::int32_t>(window);
+    const NetworkTensor first = net.elementwise(Elementwise::sub, own, net.constant(std::move(size)));
+    hidden = net.elementwise(Elementwise::logical_or, hidden, net.elementwise(Elementwise::less_or_equal, places_, first));
+  }
+  return mask = net.select(hidden, blocks_.scalar(-std::numeric_limits<float>::infinity()), blocks_.scalar(0));
+}
+
+NetworkTensor CachedAttention::attend(std::int64_t layer, NetworkTensor q, NetworkTensor k, NetworkTensor v, std::int64_t heads,
+                                      float scale, std::int64_t window) {
+  Network& net = blocks_.net;
+  if (window >= sizes_.capacity) window = 0;   // all places are seen
+  const NetworkTensor keys = continued(layer, false, k), values = continued(layer, true, v);
+  const NetworkTensor mixed =
+      net.add_node("Attention", {cast(q, sizes_.type), keys, values, cast(mask(window), sizes_.type)}, {{"scale", scale}})[0];
+  return net.shuffle(cast(mixed, DType::f32), {0, 2, 1, 3}, Shape{0, 0, heads * sizes_.size});
+}
+
+}  // namespace tenfold::decoders

@@ -1,0 +1,44 @@
+// Attention over a cache of keys and values that lies in the caller's memory: a run writes its tokens' rows and reads those in front.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tenfold/network.h"
+#include "text/transformers/blocks.h"
+
+namespace tenfold::decoders {
+
+struct CacheSizes {
+  std::int64_t layers = 0, heads = 0, size = 0;   // heads of keys and values; elements of a head
+  std::int64_t capacity = 0;                      // tokens of a sequence
+  DType type = DType::f32;                        // of the keys and values in it
+  std::int64_t layer_bytes() const;               // of one sequence's keys, or values; throws invalid_argument where none can be so large
+};
+
+// The names of a layer's bindings: inputs "past.N.key", outputs "present.N.key".
+std::string past_name(std::int64_t layer, bool values);
+std::string present_name(std::int64_t layer, bool values);
+
+// Inputs that it adds: "start", i64[batch]: where the tokens of this run go; "keys", bool[total], whose extent says how many places are
+// read; for each layer two of [batch, heads, capacity, size]. Rows behind a sequence's last token may hold anything: no query sees them.
+class CachedAttention {
+ public:
+  CachedAttention(const transformers::Blocks& blocks, const CacheSizes& sizes, NetworkTensor positions);
+  // Softmax(scale q k^T) v, [batch, tokens, heads * size], of q [batch, heads, tokens, size] and the cache with k and v, which are
+  // [batch, sizes.heads, tokens, size]. A query sees its own and earlier places; `window` above 0: that many of them.
+  NetworkTensor attend(std::int64_t layer, NetworkTensor q, NetworkTensor k, NetworkTensor v, std::int64_t heads, float scale,
+                       std::int64_t window = 0);
+  std::int64_t capacity() const { return sizes_.capacity; }
+
+ private:
+  NetworkTensor continued(std::int64_t layer, bool values, NetworkTensor rows);
+  NetworkTensor mask(std::int64_t window);
+  NetworkTensor cast(NetworkTensor x, DType type) const;
+  const transformers::Blocks& blocks_;
+  CacheSizes sizes_;
+  NetworkTensor positions_, start_, total_, places_;
+  std::map<std::int64_t, NetworkTensor> masks_;   // by window
+};
+
+}  // namespace tenfold::decoders

@@ -1,0 +1,11 @@
+// The engine of a decoder: profiles of prompts and steps, and the plan cache.
+#pragma once
+
+#include "text/decoders/model.h"
+
+namespace tenfold::decoders {
+
+// Built, or taken from the cache. Profile 0 is a step (one token of each sequence), profile 1 a piece of a prompt.
+Engine make_engine(const Model& model, const DecoderOptions& options);
+
+}  // namespace tenfold::decoders

@@ -1,0 +1,168 @@
+#include "text/decoders/session.h"
+
+#include <algorithm>
+
+#include "tenfold/bindings.h"
+#include "text/fail.h"
+
+namespace tenfold {
+
+using decoders::past_name;
+using decoders::present_name;
+using tokenizing::fail;
+
+namespace {
+
+void need(const ExecutionContext& context, Status status) {
+  if (status) return;
+  ErrorKind kind = ErrorKind::internal;
+  if (status.code == Status::out_of_memory) kind = ErrorKind::out_of_memory;
+  if (status.code == Status::device) kind = ErrorKind::device;
+  if (status.code == Status::cancelled || status.code == Status::deadline) kind = ErrorKind::cancelled;
+  fail(kind, "running the decoder: " + context.describe(status));
+}
+
+template <class Function>
+void each_state(const DecoderSession::Impl& session, const Function& act) {
+  const Engine& engine = session.model->engine;
+  for (std::int64_t layer = 0; layer < session.model->cache.layers; ++layer)
+    for (const bool values : {false, true})
+      act(engine.binding_index(past_name(layer, values)), engine.binding_index(present_name(layer, values)));
+}
+
+}  // namespace
+
+DecoderSession::Impl::Impl(std::shared_ptr<const decoders::SessionModel> of, int sequences)
+    : model(std::move(of)), context(model->engine.create_context()), ids(static_cast<std::size_t>(sequences)) {
+  const decoders::CacheSizes& cache = model->cache;
+  each_state(*this, [&](int past, int present) {
+    need(*context, bind_state(*context, present, past));
+    need(*context, context->set_input_shape(past, Shape{this->sequences(), cache.heads, cache.capacity, cache.size}));
+  });
+  const auto rows = static_cast<std::size_t>(sequences);
+  start_.resize(rows), last_.resize(rows), run_logits_.resize(rows * static_cast<std::size_t>(model->vocabulary));
+  keys_.resize(static_cast<std::size_t>(cache.capacity), 1);
+  bind("start", start_.data(), static_cast<std::int64_t>(rows * sizeof(std::int64_t)));
+  bind("last", last_.data(), static_cast<std::int64_t>(rows * sizeof(std::int32_t)));
+  bind("logits", run_logits_.data(), static_cast<std::int64_t>(run_logits_.size() * sizeof(float)));
+  for (const char* name : {"start", "last"}) need(*context, context->set_input_shape(model->engine.binding_index(name), Shape{sequences}));
+}
+
+void DecoderSession::Impl::bind(const char* name, void* memory, std::int64_t bytes) {
+  need(*context, context->bind(model->engine.binding_index(name), memory, bytes));
+}
+
+void DecoderSession::Impl::check(std::span<const std::vector<std::int32_t>> tokens) const {
+  if (tokens.size() != ids.size())
+    fail(ErrorKind::invalid_argument, std::to_string(tokens.size()) + " lists of tokens for " + std::to_string(ids.size()) + " sequences");
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    for (const std::int32_t id : tokens[i])
+      if (id < 0 || id >= model->vocabulary)
+        fail(ErrorKind::invalid_argument, "sequence " + std::to_string(i) + " has the token " + std::to_string(id) +
+                                              "; the model has tokens 0 to " + std::to_string(model->vocabulary - 1));
+    if (static_cast<std::int64_t>(ids[i].size() + tokens[i].size()) > model->cache.capacity)
+      fail(ErrorKind::invalid_argument, "sequence " + std::to_string(i) + " would have " +
+                                            std::to_string(ids[i].size() + tokens[i].size()) + " tokens, but max_length is " +
+                                            std::to_string(model->cache.capacity));
+  }
+}
+
+// Sequence i computes count tokens from place from[i] on. Behind its own last token it computes what no query will see: each place is
+// written again before a later token reads it.
+void DecoderSession::Impl::run(std::span<const std::vector<std::int32_t>> whole, const std::vector<std::int64_t>& from,
+                               std::int64_t count, const RunOptions& options) {
+  const std::size_t total = ids.size() * static_cast<std::size_t>(count);
+  run_ids_.assign(total, 0), positions_.resize(total);
+  std::int64_t keys = 1;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto size = static_cast<std::int64_t>(whole[i].size());
+    start_[i] = from[i], keys = std::max(keys, from[i] + count);
+    last_[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) * count + std::clamp<std::int64_t>(size - 1 - from[i], 0, count - 1));
+    for (std::int64_t t = 0; t < count; ++t) {
+      const std::size_t at = i * static_cast<std::size_t>(count) + static_cast<std::size_t>(t);
+      if (from[i] + t < size) run_ids_[at] = whole[i][static_cast<std::size_t>(from[i] + t)];
+      positions_[at] = static_cast<std::int32_t>(from[i] + t);
+    }
+  }
+  const Engine& engine = model->engine;
+  for (const char* name : {"ids", "positions"})
+    need(*context, context->set_input_shape(engine.binding_index(name), Shape{sequences(), count}));
+  need(*context, context->set_input_shape(engine.binding_index("keys"), Shape{keys}));
+  bind("ids", run_ids_.data(), static_cast<std::int64_t>(total * sizeof(std::int32_t)));
+  bind("positions", positions_.data(), static_cast<std::int64_t>(total * sizeof(std::int32_t)));
+  bind("keys", keys_.data(), keys);
+  need(*context, context->run_with(options));
+}
+
+// In pieces of a prompt. No piece may end behind the cache: a sequence that is near its end computes some of its last tokens again.
+std::span<const float> DecoderSession::Impl::append(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& options) {
+  check(tokens);
+  std::vector<std::vector<std::int32_t>> whole = ids;
+  std::vector<std::int64_t> done;
+  std::int64_t left = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    done.push_back(static_cast<std::int64_t>(ids[i].size()));
+    whole[i].insert(whole[i].end(), tokens[i].begin(), tokens[i].end());
+    left = std::max(left, static_cast<std::int64_t>(tokens[i].size()));
+  }
+  const auto vocabulary = static_cast<std::size_t>(model->vocabulary);
+  logits.assign(ids.size() * vocabulary, 0.0f);
+  while (left > 0) {
+    const std::int64_t count = std::min(left, model->chunk);
+    std::vector<std::int64_t> from;
+    for (const std::int64_t at : done) from.push_back(std::min(at, model->cache.capacity - count));
+    run(whole, from, count, options);
+    left = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto size = static_cast<std::int64_t>(whole[i].size());
+      const bool ends = done[i] < size && from[i] + count >= size;
+      const auto row = run_logits_.begin() + static_cast<std::ptrdiff_t>(i * vocabulary);
+      if (ends) std::copy_n(row, vocabulary, logits.begin() + static_cast<std::ptrdiff_t>(i * vocabulary));
+      done[i] = std::min(size, from[i] + count);
+      left = std::max(left, size - done[i]);
+    }
+  }
+  ids = std::move(whole);
+  return logits;
+}
+
+void DecoderSession::Impl::truncate(int sequence, int length) {
+  if (sequence < 0 || sequence >= sequences())
+    fail(ErrorKind::invalid_argument,
+         "there is no sequence " + std::to_string(sequence) + "; the session has " + std::to_string(ids.size()));
+  std::vector<std::int32_t>& one = ids[static_cast<std::size_t>(sequence)];
+  if (length < 0 || static_cast<std::size_t>(length) > one.size())
+    fail(ErrorKind::invalid_argument,
+         "a sequence of " + std::to_string(one.size()) + " tokens cannot be truncated to " + std::to_string(length));
+  one.resize(static_cast<std::size_t>(length));
+}
+
+std::unique_ptr<DecoderSession::Impl> DecoderSession::Impl::fork() const {
+  auto copy = std::make_unique<Impl>(model, static_cast<int>(ids.size()));
+  const std::int64_t bytes = model->cache.layer_bytes() * sequences();
+  std::vector<std::byte> state(static_cast<std::size_t>(bytes));
+  each_state(*this, [&](int past, int) {
+    need(*context, read_state(*context, past, state.data(), bytes));
+    need(*copy->context, write_state(*copy->context, past, state.data(), bytes));
+  });
+  copy->ids = ids;
+  return copy;
+}
+
+DecoderSession::DecoderSession(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DecoderSession::DecoderSession(DecoderSession&&) noexcept = default;
+DecoderSession& DecoderSession::operator=(DecoderSession&&) noexcept = default;
+DecoderSession::~DecoderSession() = default;
+int DecoderSession::size() const { return static_cast<int>(impl_->ids.size()); }
+std::span<const std::int32_t> DecoderSession::ids(int sequence) const {
+  if (sequence < 0 || sequence >= size())
+    fail(ErrorKind::invalid_argument, "there is no sequence " + std::to_string(sequence) + "; the session has " + std::to_string(size()));
+  return impl_->ids[static_cast<std::size_t>(sequence)];
+}
+std::span<const float> DecoderSession::append(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& run) {
+  return impl_->append(tokens, run);
+}
+void DecoderSession::truncate(int sequence, int length) { impl_->truncate(sequence, length); }
+DecoderSession DecoderSession::fork() const { return DecoderSession(impl_->fork()); }
+
+}  // namespace tenfold
