@@ -54,6 +54,15 @@ TEST(MatmulBlockScaled, AnyShape) {
     check(text);
 }
 
+// Where bf16 is permitted, tiles take one term; the vectors' kernels stay as they are.
+TEST(MatmulBlockScaled, Bf16) {
+  for (const char* type : {"i4", "u8"})
+    for (const bool zeros : {false, true})
+      for (const Tactic& tactic : rounding(40))
+        check_on_this_cpu(tactic, {"MatMulBlockScaled", problem(40, 100, 70, type, 32, zeros) + " numerics={round_to=bf16}"},
+                          tactic.name == "matmul_block_scaled_amx" ? 1e-2 : 6e-5);
+}
+
 TEST(MatmulBlockScaled, Epilogues) {
   const std::string relu = "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6";
   const std::string swish = "(f32,f32) %2=add.f32(%0,%1) %3=sigmoid.f32(%2) %4=mul.f32(%2,%3) -> %4";
