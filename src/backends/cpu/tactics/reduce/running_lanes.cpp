@@ -12,10 +12,7 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int64_t kStrip = 256, kMinStrip = 64;   // columns whose accumulators lie on the stack, or in registers
-
-// Long columns are shared out by fewer of them.
-int64_t strip_of(int64_t extent) { return std::clamp((16 << 10) / extent / kMinStrip * kMinStrip, kMinStrip, kStrip); }
+constexpr int64_t kStrip = 256;   // columns whose accumulators lie on the stack
 
 struct Kernel {
   const RunningKernels* kernels;
@@ -66,14 +63,13 @@ void typed(const Kernel& kernel, const RunArgs& args, int axis) noexcept {
   const Bound& x = args.in[0];
   const int64_t outer = product(x.dims, 0, axis), extent = x.dims[axis], inner = product(x.dims, axis + 1, x.rank);
   if (outer * extent * inner == 0) return;
-  const int64_t wide = strip_of(extent), strips = ceil_div(inner, wide);
-  const int64_t start = kernel.reverse ? (extent - 1) * inner : 0, step = kernel.reverse ? -inner : inner;
+  const int64_t strips = ceil_div(inner, kStrip), start = kernel.reverse ? (extent - 1) * inner : 0, step = kernel.reverse ? -inner : inner;
   const auto run_strip = kernel.product ? (kernel.exclusive ? strip<true, true, T> : strip<true, false, T>)
                                         : (kernel.exclusive ? strip<false, true, T> : strip<false, false, T>);
-  for_row_parts(*args.parallel, outer * strips, rows_per_part(extent * std::min(inner, wide)), [&](int64_t first, int64_t last, int) {
+  for_row_parts(*args.parallel, outer * strips, rows_per_part(extent * std::min(inner, kStrip)), [&](int64_t first, int64_t last, int) {
     for (int64_t part = first; part < last; ++part) {
-      const int64_t column = part % strips * wide, at = part / strips * extent * inner + start + column;
-      const int64_t count = std::min(wide, inner - column);
+      const int64_t column = part % strips * kStrip, at = part / strips * extent * inner + start + column;
+      const int64_t count = std::min(kStrip, inner - column);
       T* const to = args.out[0].as<T>() + at;
       if constexpr (std::is_same_v<T, float>)
         if (!kernel.product && count >= 16) {
