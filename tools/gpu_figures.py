@@ -168,10 +168,17 @@ def serve(a, model_of, log):
     yield from gpu_serve.rows(a, DEVICE, log)
 
 
+def decoder(a, model_of, log):
+    """Prompts and steps of a decoder."""
+    import gpu_decoder
+    yield from gpu_decoder.rows(a, DEVICE, log)
+
+
 NARROW = {'narrow-images': ['resnet50', 'vit-b16'], 'narrow-text': ['minilm-l6', 'bert-base']}
-PARTS = {'embed': embed, 'serve': serve, 'sentences': sentences, 'fp8': fp8, **{name: narrow(*models) for name, models in NARROW.items()},
+PARTS = {'embed': embed, 'serve': serve, 'decoder': decoder, 'sentences': sentences, 'fp8': fp8,
+         **{name: narrow(*models) for name, models in NARROW.items()},
          'unpadded': unpadded, 'latency': latency, 'builds': builds}
-MODELS = {'embed': [], 'serve': [], 'sentences': [], 'fp8': ['bert-base'], **NARROW,
+MODELS = {'embed': [], 'serve': [], 'decoder': [], 'sentences': [], 'fp8': ['bert-base'], **NARROW,
           'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
 
 
