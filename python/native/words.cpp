@@ -10,7 +10,7 @@ namespace tenfold::python {
 namespace {
 
 // Whole phrases first, so that what names a keyword already loses the flag beside it.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 48> kWords{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 49> kWords{{
     {", or --minShapes, --optShapes and --maxShapes", ", or (smallest, usual, largest shape)"},
     {"layer_types (--layerPrecisions, --layerOutputTypes)", "layer_types"},
     {"an idle machine, or time each more often (--avgTiming=N)", "an idle machine, or time each more often (timing_repetitions=N)"},
@@ -38,6 +38,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 48> kWords{{
     {"--memPoolSize=workspace:MiB", "workspace_bytes"},
     {"--externalDataDir=", "external_data_dirs: "},
     {"--packTokens=zeros", "pack_tokens='zeros'"},
+    {"max_weight_ratio, --maxWeightRatio", "max_weight_ratio"},
     {"--disablePasses", "disabled_passes"},
     {"--layerPrecisions", "layer_types"},
     {"--precisionConstraints", "layer_types"},
