@@ -61,7 +61,8 @@ TEST(Storage, TransposesAroundADepthwiseConvolutionAreViews) {
                 " = MatMul(g", n, ", u)\n q", n, " = Transpose(p", n, ") perm=[0,3,1,2]\n x", i + 1, " = Add(x", n, ", q", n, ")\n");
   }
   const Engine engine = engine_of(text + "y = Transpose(x2) perm=[0,2,3,1]");
-  for (const PlanStep& step : engine.inspection().programs[0].steps) EXPECT_NE("Transpose", step.op) << engine.inspect();
+  const PlanInspection inspection = engine.inspection();
+  for (const PlanStep& step : inspection.programs[0].steps) EXPECT_NE("Transpose", step.op) << engine.inspect();
 }
 
 // Other permutations move elements: results are checked above all.
@@ -78,7 +79,8 @@ TEST(Storage, OutputsInOtherLayoutsAreNotCopied) {
     const Engine engine = engine_of(
         cat("(x f32[2,5,9,8], w f32[7,5,3,3]!, v f32[6,7,1,1]!)\n y = Conv(x, w) pads=[1,1,1,1]\n", rest));
     int reformats = 0;
-    for (const PlanStep& step : engine.inspection().programs[0].steps) {
+    const PlanInspection inspection = engine.inspection();
+    for (const PlanStep& step : inspection.programs[0].steps) {
       reformats += step.op == "Reformat";
       EXPECT_NE("copy", step.kind) << engine.inspect();
     }
