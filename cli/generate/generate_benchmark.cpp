@@ -6,6 +6,7 @@
 #include <random>
 
 #include "generate/generate.h"
+#include "measure/report.h"
 #include "stop_signal.h"
 
 namespace tenfold::cli {
@@ -15,11 +16,6 @@ using Clock = std::chrono::steady_clock;
 using Ids = std::vector<std::int32_t>;
 
 double milliseconds(Clock::time_point since) { return std::chrono::duration<double, std::milli>(Clock::now() - since).count(); }
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
 
 struct Times {
   std::vector<double> prompts, steps;   // ms
@@ -54,7 +50,7 @@ void generate_benchmark(const GenerateWish& w, const Decoder& decoder) {
   Times times, warm;
   measure(w, decoder, prompt, warm);
   for (int i = 0; i < w.iterations; ++i) measure(w, decoder, prompt, times);
-  const double prompt_ms = median(times.prompts), step_ms = times.steps.empty() ? 0 : median(times.steps);
+  const double prompt_ms = statistics(times.prompts, {}).median, step_ms = times.steps.empty() ? 0 : statistics(times.steps, {}).median;
   const double prompt_rate = w.prompt_tokens / prompt_ms * 1e3, step_rate = step_ms > 0 ? 1e3 / step_ms : 0;
   const std::int64_t bytes = decoder.engine().info().weight_bytes;
   if (w.json) {

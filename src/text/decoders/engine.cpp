@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
-#include "tenfold/device.h"
-#include "text/fail.h"
+#include "text/transformers/plans.h"
 
 namespace tenfold::decoders {
 namespace {
-
-using tokenizing::fail;
 
 // Raised when networks change, so that plans of older ones are not taken.
 constexpr int kNetworks = 1;
@@ -34,31 +31,16 @@ std::vector<OptimizationProfile> profiles(const CacheSizes& cache, const Decoder
   return all;
 }
 
-LoadOptions load_options(const BuildConfig& config) {
-  LoadOptions load;
-  load.threads = config.threads, load.pin_threads = config.pin_threads, load.cpu_features = config.cpu_features;
-  if (is_gpu(config.device)) load.device = config.device;
-  load.plugins = config.plugins, load.log = config.log, load.runtime = config.runtime;
-  return load;
-}
-
 }  // namespace
 
 Engine make_engine(const Model& model, const DecoderOptions& options) {
   BuildConfig config = options.build;
   config.profiles = profiles(model.cache, options);
   const auto make = [&] { return build(model.network(), config); };
-  if (!options.cache) return make();
-  std::optional<PlanCache> cache;
-  try {
-    cache.emplace(*options.cache);
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::io) throw;
-    if (config.log) config.log(Severity::warning, std::string("plans are not kept: ") + e.what());
-    return make();
-  }
+  const std::optional<PlanCache> cache = transformers::open_cache(options.cache, config.log);
+  if (!cache) return make();
   const std::string text = "decoder " + std::to_string(kNetworks) + "\n" + identity_of(model);
-  return cache->get(plan_key(std::as_bytes(std::span(text)), config), make, load_options(config));
+  return cache->get(plan_key(std::as_bytes(std::span(text)), config), make, transformers::load_options(config));
 }
 
 }  // namespace tenfold::decoders

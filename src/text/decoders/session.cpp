@@ -4,6 +4,7 @@
 
 #include "tenfold/bindings.h"
 #include "text/fail.h"
+#include "text/transformers/plans.h"
 
 namespace tenfold {
 
@@ -13,14 +14,7 @@ using tokenizing::fail;
 
 namespace {
 
-void need(const ExecutionContext& context, Status status) {
-  if (status) return;
-  ErrorKind kind = ErrorKind::internal;
-  if (status.code == Status::out_of_memory) kind = ErrorKind::out_of_memory;
-  if (status.code == Status::device) kind = ErrorKind::device;
-  if (status.code == Status::cancelled || status.code == Status::deadline) kind = ErrorKind::cancelled;
-  fail(kind, "running the decoder: " + context.describe(status));
-}
+void need(const ExecutionContext& context, Status status) { transformers::need(context, status, "the decoder"); }
 
 template <class Function>
 void each_state(const DecoderSession::Impl& session, const Function& act) {

@@ -6,24 +6,18 @@
 #include "text/encoders/identity.h"
 #include "text/fail.h"
 #include "text/tokenizers/files/folder.h"
+#include "text/transformers/plans.h"
 
 namespace tenfold::encoders {
 
 using tokenizing::fail;
+using transformers::load_options;
 
 namespace {
 
 constexpr std::int64_t kTokensOnACpu = 2048, kTokensOnAGpu = 16384;
 // Raised when networks change, so that plans of older ones are not taken.
 constexpr int kNetworks = 4;
-
-LoadOptions load_options(const BuildConfig& config) {
-  LoadOptions load;
-  load.threads = config.threads, load.pin_threads = config.pin_threads, load.cpu_features = config.cpu_features;
-  if (is_gpu(config.device)) load.device = config.device;
-  load.plugins = config.plugins, load.log = config.log, load.runtime = config.runtime;
-  return load;
-}
 
 std::string text_of(const OutputRequest& request) {
   return std::to_string(request.output) + " " + std::to_string(request.skipped) + " " + std::to_string(static_cast<int>(request.function)) +
@@ -142,15 +136,8 @@ Graded Engines::make(const OutputRequest& request, Network network, std::int64_t
     check_bindings(engine);
     return {std::move(engine), -1};
   }
-  if (!options_.cache) return copy_or_build(request, network, width, config);
-  std::optional<PlanCache> cache;
-  try {
-    cache.emplace(*options_.cache);
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::io) throw;
-    if (config.log) config.log(Severity::warning, std::string("plans are not kept: ") + e.what());
-    return copy_or_build(request, network, width, config);
-  }
+  const std::optional<PlanCache> cache = transformers::open_cache(options_.cache, config.log);
+  if (!cache) return copy_or_build(request, network, width, config);
   double int8_cosine = -1;
   const auto make = [&] {
     Graded graded = copy_or_build(request, network, width, config);

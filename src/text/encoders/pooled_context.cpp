@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "text/fail.h"
+#include "text/transformers/plans.h"
 
 namespace tenfold::encoders {
 
@@ -10,14 +11,7 @@ using tokenizing::fail;
 
 namespace {
 
-void need(const ExecutionContext& context, Status status) {
-  if (status) return;
-  ErrorKind kind = ErrorKind::internal;
-  if (status.code == Status::out_of_memory) kind = ErrorKind::out_of_memory;
-  if (status.code == Status::device) kind = ErrorKind::device;
-  if (status.code == Status::cancelled || status.code == Status::deadline) kind = ErrorKind::cancelled;
-  fail(kind, "running the encoder: " + context.describe(status));
-}
+void need(const ExecutionContext& context, Status status) { transformers::need(context, status, "the encoder"); }
 
 }  // namespace
 
