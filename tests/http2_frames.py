@@ -76,6 +76,11 @@ class Connection:
                 break
         return frames
 
+    def acknowledge(self):
+        """Reads the server's settings and accepts them: its window for a stream is theirs from here on, no longer 65,535 bytes."""
+        self.until(lambda f: f[0] == SETTINGS and not f[1] & ACK)
+        self.send(frame(SETTINGS, ACK))
+
     def answer(self, stream):
         """DATA of a stream until it ends; None: it was reset, or the connection ended first."""
         frames = self.until(lambda f: f[2] == stream and (f[0] == RST_STREAM or f[0] in (HEADERS, DATA) and f[1] & END_STREAM))
