@@ -52,6 +52,15 @@ class Generate(CliCase):
         self.assertGreater(min(said['prompt_ms'], said['step_ms'], said['weight_bytes']), 0)
         self.assertRegex(self.generate('--benchmark', '--promptTokens=9', '--maxTokens=5').stdout, 'prompt of 9: .* 5 steps behind it')
 
+    def test_cache_is_of_the_type_of_products(self):
+        """precision=auto is bf16 on CPUs with AMX, and so are keys and values."""
+        def cache_bytes(precision):
+            flags = ('--benchmark', '--promptTokens=9', '--maxTokens=1', '--iterations=1', '--json', '--precision=' + precision)
+            return json.loads(self.generate(*flags).stdout)['cache_bytes']
+        self.assertEqual(cache_bytes('bf16') * 2, cache_bytes('fp32'))
+        has_amx = 'amxbf16' in self.tenfold('devices').stdout
+        self.assertEqual(cache_bytes('auto'), cache_bytes('bf16' if has_amx else 'fp32'))
+
     def test_refusals(self):
         for pattern, flags in (('Give --prompt=TEXT', ()), ('leave --prompt', ('--benchmark', '--prompt=a')),
                                ("--precision is 'fp4'", ('--prompt=a', '--precision=fp4')),

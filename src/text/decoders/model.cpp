@@ -58,6 +58,15 @@ std::int64_t capacity_of(const Model& model, const DecoderOptions& options) {
   return options.max_length > 0 ? options.max_length : std::min<std::int64_t>(places, kUsualLength);
 }
 
+// Keys and values have the 16 bits that attention computes with, where the build permits some; CPUs have no fp16.
+DType cache_type(const BuildConfig& build) {
+  const bool gpu = is_gpu(build.device);
+  if (build.bf16) return DType::bf16;
+  if (gpu) return build.fp16 || build.auto_precision ? DType::f16 : DType::f32;
+  if (!build.auto_precision || build.cpu_features != 0) return DType::f32;
+  return devices().front().features.find("amxbf16") != std::string::npos ? DType::bf16 : DType::f32;   // as auto_precision chooses
+}
+
 }  // namespace
 
 Model read_model(const std::string& folder, const DecoderOptions& options) {
@@ -72,8 +81,7 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   if (model.weights.has(architecture->prefix + architecture->table)) model.prefix = architecture->prefix;
   model.cache = architecture->cache(model.json());
   model.cache.capacity = capacity_of(model, options);
-  if (options.build.bf16) model.cache.type = DType::bf16;
-  else if (options.build.fp16 && is_gpu(options.build.device)) model.cache.type = DType::f16;
+  model.cache.type = cache_type(options.build);
   const Shape table = model.weights.shape(model.prefix + architecture->table, {-1, -1});
   model.vocabulary = table[0], model.width = table[1];
   read_end_tokens(model.json(), model.end_tokens);
