@@ -52,11 +52,44 @@ class Generate(CliCase):
         self.assertGreater(min(said['prompt_ms'], said['step_ms'], said['weight_bytes']), 0)
         self.assertRegex(self.generate('--benchmark', '--promptTokens=9', '--maxTokens=5').stdout, 'prompt of 9: .* 5 steps behind it')
 
+    def test_chat(self):
+        self.decoder.save('tokenizer_config.json', {'chat_template': '{% for m in messages %}{{ m.role | replace("user", "what") '
+                                                    '| replace("system", "this") | replace("assistant", "it") }} {{ m.content }} '
+                                                    '{% endfor %}{% if add_generation_prompt %}. then{% endif %}'})
+
+        def ids(text):
+            return [WORDS.index(word) for word in text.split()]
+
+        def said(prompt, *flags, **options):
+            return self.generate(*flags, '--chat', '--maxTokens=5', '--ignoreEnd', '--quiet', **options).stdout
+
+        def expected(text):
+            return json.loads(self.generate('--prompt=' + text, '--maxTokens=5', '--ignoreEnd', '--json').stdout)
+
+        whole = expected('this yes no what the cat . then')
+        self.assertEqual(whole['ids'], self.decoder.greedy(ids('this yes no what the cat . then'), 5))
+        self.assertEqual(said('', '--system=yes no', '--prompt=the cat'), whole['text'] + '\n')
+        self.assertEqual(said('', '--message=system:yes no', '--message=user:the cat'), whole['text'] + '\n')
+        # Two lines are two turns: the second sees the first answer.
+        first = expected('what the cat . then')['text']
+        second = expected(f'what the cat it {first} what a dog . then')['text']
+        self.assertEqual(said('', input='the cat\n\na dog\n'), f'{first}\n{second}\n')
+        other = self.write('other.jinja', b'{{ messages[0].content }} ?')
+        self.assertEqual(said('', '--prompt=the cat', '--chatTemplate=' + other), expected('the cat ?')['text'] + '\n')
+        loops = self.write('loops.jinja', b'\n{% for i in range(99999) %}{% for i in range(99999) %}{% endfor %}{% endfor %}')
+        run = self.generate('--chat', '--prompt=a', '--chatTemplate=' + loops, code=3)
+        self.assertEqual(run.stdout, '')
+        self.assertRegex(run.stderr, r'line 2: it did not end within \d+ steps')
+        self.assertEqual(run.stderr.count('line 2'), 1)
+
     def test_refusals(self):
         for pattern, flags in (('Give --prompt=TEXT', ()), ('leave --prompt', ('--benchmark', '--prompt=a')),
                                ("--precision is 'fp4'", ('--prompt=a', '--precision=fp4')),
                                ('--maxTokens takes at least 0', ('--prompt=a', '--maxTokens=-1')),
                                ('top_p is 2', ('--prompt=a', '--topP=2')), ('has no tokens', ('--prompt=',)),
+                               ("--message is 'hi'; ROLE:TEXT", ('--chat', '--message=hi')),
+                               ('give --chat, too', ('--prompt=a', '--system=b')),
+                               ('leave --chat out', ('--benchmark', '--chat')), ('has no chat template; give', ('--prompt=a', '--chat')),
                                ('has 64 tokens at most', ('--benchmark', '--promptTokens=60', '--maxTokens=5')),
                                ('max_length is 65', ('--prompt=a', '--maxLength=65'))):
             with self.subTest(pattern):

@@ -36,21 +36,23 @@ void print_times(const Decoder& decoder, const std::vector<Generated>& results) 
                rate(c.steps, c.step_s) * tokens_a_step(c), c.steps > 0 ? c.step_s / static_cast<double>(c.steps) * 1e3 : 0, ends.c_str());
 }
 
-// Of one text: piece by piece, as it comes.
+}  // namespace
+
 bool print_piece(std::size_t, std::int32_t, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   return std::fflush(stdout) == 0;
 }
 
-}  // namespace
-
 void generate_texts(const GenerateWish& w, const Decoder& decoder) {
-  const std::vector<std::string_view> prompts(w.prompts.begin(), w.prompts.end());
+  std::vector<std::vector<std::int32_t>> prompts;
+  for (const std::string& prompt : w.prompts)
+    prompts.push_back(w.chat ? chat_ids(w, decoder, conversation(w, prompt)) : decoder.tokenizer().encode(prompt).ids);
+  if (w.prompts.empty()) prompts.push_back(chat_ids(w, decoder, conversation(w, "")));
   GenerateCall call = w.call;
   const bool streams = prompts.size() == 1 && !w.json;
   if (streams) call.token = print_piece;
   const StopSignal signals;
-  const std::vector<Generated> results = decoder.generate(prompts, call);
+  const std::vector<Generated> results = decoder.generate_ids(prompts, call);
   for (std::size_t i = 0; i < results.size() && !streams; ++i) {
     if (w.json)
       print_json(results[i], decoder.counts());

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tenfold/build.h"
+#include "tenfold/chat.h"
 #include "tenfold/export.h"
 #include "tenfold/plan_cache.h"
 #include "tenfold/run_options.h"
@@ -129,6 +130,15 @@ class TENFOLD_API Decoder {
   Generated generate(std::string_view prompt, const GenerateCall& call = {}) const;
   std::vector<Generated> generate(std::span<const std::string_view> prompts, const GenerateCall& call = {}) const;
   std::vector<Generated> generate_ids(std::span<const std::vector<std::int32_t>> prompts, const GenerateCall& call = {}) const;
+
+  // A conversation as the text that the folder's chat template makes of it (tokenizer_config.json, chat_template.jinja), and the
+  // model's next message. `messages` of JSON are a list of objects with "role", and what else the template reads. Throws
+  // invalid_argument: there is no template, or it refuses the conversation; invalid_model: the template is wrong or does not end,
+  // with its line; unsupported: it has statements or filters that are not there.
+  std::string apply_chat_template(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
+  std::string apply_chat_template(std::string_view messages_json, const ChatOptions& options = {}) const;
+  Generated chat(std::span<const ChatMessage> messages, const GenerateCall& call = {}, const ChatOptions& options = {}) const;
+  bool has_chat_template() const;
 
   // Empty sequences, at most max_batch of them.
   DecoderSession start(int sequences = 1) const;

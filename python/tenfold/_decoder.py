@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from tenfold import _native
 from tenfold._engine import Engine
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Logits = NDArray[np.float32]
+    Conversation = Sequence[Mapping[str, Any]]           # messages: {'role': ..., 'content': ...}
     OnToken = Callable[[int, int, str], Any]            # sequence, token, text
     OnLogits = Callable[[int, list[int], Logits], Any]  # sequence, ids, logits, which it may change in place
 
@@ -122,6 +124,40 @@ class Decoder:
             closed.set()
             thread.join()
 
+    def chat(self, conversation: Conversation, *, tools: Sequence[Any] | None = None, documents: Sequence[Any] | None = None,
+             chat_template: str | None = None, template_variables: Mapping[str, Any] | None = None, **keywords: Any) -> Generated:
+        """The model's next message in a conversation, a list of {'role': ..., 'content': ...}; other keywords are those of generate().
+
+        decoder.stream(decoder.apply_chat_template(conversation, add_generation_prompt=True)) gives it piece by piece.
+        """
+        ids = self.apply_chat_template(conversation, tools=tools, documents=documents, chat_template=chat_template,
+                                       add_generation_prompt=True, **(template_variables or {}))
+        return self.generate(ids, **keywords)
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether the folder has a chat template."""
+        return self._native.has_chat_template
+
+    @overload
+    def apply_chat_template(self, conversation: Conversation, *, tokenize: Literal[True] = True, **keywords: Any) -> list[int]: ...
+    @overload
+    def apply_chat_template(self, conversation: Conversation, *, tokenize: Literal[False], **keywords: Any) -> str: ...
+    def apply_chat_template(self, conversation: Conversation, *, tools: Sequence[Any] | None = None, documents: Sequence[Any] | None = None,
+                            chat_template: str | None = None, add_generation_prompt: bool = False, tokenize: bool = True,
+                            **variables: Any) -> Any:
+        """A conversation as the ids, or without `tokenize` the text, that the folder's chat template makes of it.
+
+        As transformers' function of this name: `tools` are JSON schemas, `chat_template` is one of the folder's by its name or
+        the text of another, and `variables` are further ones that the template reads, such as enable_thinking=False.
+        """
+        options = {'add_generation_prompt': bool(add_generation_prompt), 'chat_template': chat_template or '',
+                   'tools': '' if tools is None else _json(tools, 'tools'),
+                   'documents': '' if documents is None else _json(documents, 'documents'),
+                   'variables': _json(variables, 'variables of the template') if variables else ''}
+        text = self._native.apply_chat_template(_json(conversation, 'the conversation'), options)
+        return self.tokenizer.encode(text, special_tokens=False).ids.tolist() if tokenize else text
+
     def _prompts(self, prompt: Any) -> tuple[bool, list[list[int]]]:
         if isinstance(prompt, str):
             return True, [self._ids(prompt)]
@@ -134,6 +170,13 @@ class Decoder:
 
     def _ids(self, prompt: Any) -> list[int]:
         return self.tokenizer.encode(prompt).ids.tolist() if isinstance(prompt, str) else [int(one) for one in prompt]
+
+
+def _json(value: Any, what: str) -> str:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f'{what}: {error}; a chat template is given what JSON has') from None
 
 
 def _told(on_token: OnToken) -> Callable[[int, int, bytes], bool]:

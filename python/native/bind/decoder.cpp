@@ -107,6 +107,14 @@ struct PyDecoder {
     to.repetition_penalty = nb::cast<float>(from["repetition_penalty"]), to.seed = nb::cast<std::uint64_t>(from["seed"]);
   }
 
+  std::string apply_chat_template(const std::string& messages, const nb::dict& given) const {
+    ChatOptions options{.add_generation_prompt = nb::cast<bool>(given["add_generation_prompt"])};
+    for (const auto& [name, text] : {std::pair{"chat_template", &options.chat_template}, {"tools", &options.tools},
+                                     {"documents", &options.documents}, {"variables", &options.variables}})
+      *text = nb::cast<std::string>(given[name]);
+    return callbacks->run([&] { return decoder->apply_chat_template(messages, options); });
+  }
+
   PySession start(int sequences) const {
     return {callbacks, callbacks->run([&] { return decoder->start(sequences); })};
   }
@@ -153,6 +161,9 @@ void bind_decoder(nb::module_& m) {
            nb::arg("ignore_end"), nb::arg("on_token").none(), nb::arg("on_logits").none(), nb::arg("timeout").none(),
            nb::arg("token").none(),
            "For each prompt: ids, text in UTF-8, why it ended, tokens of the prompt, and how many of them were reused.")
+      .def("apply_chat_template", &PyDecoder::apply_chat_template, nb::arg("messages"), nb::arg("options"),
+           "A conversation, as JSON, as the text that the chat template makes of it.")
+      .def_prop_ro("has_chat_template", [](const PyDecoder& d) { return d.decoder->has_chat_template(); }, "Whether the folder has one.")
       .def("start", &PyDecoder::start, nb::arg("sequences") = 1, "Empty sequences.")
       .def(
           "prepare", [](const PyDecoder& d) { d.callbacks->run([&] { d.decoder->prepare(); }); },

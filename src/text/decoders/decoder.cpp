@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "tenfold/internal/as_error.h"
+#include "text/chat/chat_template.h"
 #include "text/decoders/engine.h"
 #include "text/decoders/generate.h"
 #include "text/decoders/session.h"
@@ -55,6 +56,7 @@ struct Decoder::Impl {
   DecoderOptions options;
   DecoderInfo info;
   Tokenizer tokenizer;
+  chat::ChatTemplates templates;
   mutable std::mutex making, mutex;
   mutable std::shared_ptr<const SessionModel> made;
   mutable std::vector<DecoderSession> idle;           // with the tokens of earlier calls, the newest last
@@ -65,7 +67,8 @@ struct Decoder::Impl {
       : model((check(given), read_model(folder, given))),
         options(std::move(given)),
         info(info_of(model, options)),
-        tokenizer(Tokenizer::load(folder)) {
+        tokenizer(Tokenizer::load(folder)),
+        templates(chat::ChatTemplates::of_folder(folder)) {
     if (tokenizer.vocabulary_size() > info.vocabulary)
       fail(ErrorKind::invalid_model, "the tokenizer has " + std::to_string(tokenizer.vocabulary_size()) +
                                          " tokens, but the weights have embeddings for " + std::to_string(info.vocabulary) +
@@ -206,6 +209,19 @@ std::vector<Generated> Decoder::generate(std::span<const std::string_view> promp
 }
 std::vector<Generated> Decoder::generate_ids(std::span<const Ids> prompts, const GenerateCall& call) const {
   return as_error([&] { return impl_->generate(prompts, call); });
+}
+
+bool Decoder::has_chat_template() const { return impl_->templates.any(); }
+std::string Decoder::apply_chat_template(std::string_view messages_json, const ChatOptions& options) const {
+  return as_error([&] { return impl_->templates.apply(messages_json, options); });
+}
+std::string Decoder::apply_chat_template(std::span<const ChatMessage> messages, const ChatOptions& options) const {
+  return as_error([&] { return impl_->templates.apply(chat::messages_json(messages), options); });
+}
+// The template has written the special tokens.
+Generated Decoder::chat(std::span<const ChatMessage> messages, const GenerateCall& call, const ChatOptions& options) const {
+  const Ids ids = impl_->tokenizer.encode(apply_chat_template(messages, options), false).ids;
+  return std::move(generate_ids(std::span(&ids, 1), call).front());
 }
 
 std::string_view name(Finish finish) {
