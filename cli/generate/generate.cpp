@@ -62,6 +62,9 @@ Flags make_flags(GenerateWish& w) {
   flags.add_int("maxLength", w.options.max_length,
                 "tokens of a text, prompt included; 0: as many as the model has places for, at most 4,096");
   flags.add_int("promptChunk", w.options.prompt_chunk, "tokens of a prompt that one run computes (512)");
+  flags.add_int("speculate", w.options.speculate,
+                "tokens that a step may guess from the text's own n-grams and check; 0: none (default). The text is the same, and comes "
+                "sooner where it repeats itself");
   flags.add({"threads", "N", "default: what this process may use",
              [&w](const std::string& text) { w.options.build.threads = parse_int("threads", text, 1, kMaxThreads); }});
   flags.add({"builderOptimizationLevel", "N", "optimization level, 0 to 5 (1)",

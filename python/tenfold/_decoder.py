@@ -38,15 +38,17 @@ class Decoder:
     """A decoder of a folder: config.json, a tokenizer and safetensors. Its methods may be called from several threads at once.
 
     max_length: tokens of a sequence, prompt included (0: as many as the model has places for, at most 4,096);
-    max_batch: sequences that are computed at once; plan_cache: a folder, None for the usual one, or False for none.
+    max_batch: sequences that are computed at once; speculate: tokens that a step may guess from the text's own n-grams and check,
+    as transformers' prompt_lookup_num_tokens (the text is the same); plan_cache: a folder, None for the usual one, or False for none.
     Other keywords are those of tenfold.build(). The engine is made, or taken from the cache, by the first call that needs it.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, device: str = 'cpu', max_length: int = 0, max_batch: int = 1,
-                 prompt_chunk: int = 512, plan_cache: str | os.PathLike[str] | bool | None = None, **build: Any) -> None:
+                 prompt_chunk: int = 512, speculate: int = 0,
+                 plan_cache: str | os.PathLike[str] | bool | None = None, **build: Any) -> None:
         self._folder = os.fspath(folder)
         self._native = _native.Decoder(self._folder, {'device': device, 'optimization_level': 1, **build}, cache=plan_cache,
-                                       max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk)
+                                       max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk, speculate=speculate)
         self.tokenizer = Tokenizer(self._folder)
 
     @property
@@ -78,12 +80,13 @@ class Decoder:
     def generate(self, prompt: Sequence[str] | Sequence[Sequence[int]], **keywords: Any) -> list[Generated]: ...
     def generate(self, prompt: Any, *, max_tokens: int = 128, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0,
                  min_p: float = 0.0, repetition_penalty: float = 1.0, seed: int = 0, stop: str | Sequence[str] = (),
-                 ignore_end: bool = False, on_token: OnToken | None = None, on_logits: OnLogits | None = None,
+                 ignore_end: bool = False, speculate: int | None = None, on_token: OnToken | None = None, on_logits: OnLogits | None = None,
                  timeout: float | None = None, token: _native.CancelToken | None = None) -> Any:
         """Continues a text, a list of ids, or a list of such.
 
         temperature 0 takes the largest logit; equal seeds draw equal tokens. `stop`: texts that end a sequence and are cut
-        off. on_token(sequence, token, text) is told each new token; what it held back at the end comes with the token -1;
+        off. `speculate`: tokens that a step may guess, at most the decoder's own; None: as many.
+        on_token(sequence, token, text) is told each new token; what it held back at the end comes with the token -1;
         False ends the sequence. on_logits(sequence, ids, logits) may change the logits. After `timeout` seconds, or once
         `token` is cancelled, the call returns what there is.
         """
@@ -92,7 +95,8 @@ class Decoder:
                     'repetition_penalty': repetition_penalty, 'seed': seed}
         stops = [stop] if isinstance(stop, str) else list(stop)
         told = None if on_token is None else _told(on_token)
-        rows = self._native.generate(prompts, max_tokens, sampling, stops, ignore_end, told, on_logits, timeout, token)
+        guesses = -1 if speculate is None else speculate
+        rows = self._native.generate(prompts, max_tokens, sampling, stops, ignore_end, guesses, told, on_logits, timeout, token)
         results = [Generated(text.decode('utf-8', 'replace'), ids, finish, count, reused) for ids, text, finish, count, reused in rows]
         return results[0] if single else results
 

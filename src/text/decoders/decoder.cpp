@@ -26,6 +26,7 @@ DecoderInfo info_of(const Model& model, const DecoderOptions& options) {
           .vocabulary = static_cast<int>(model.vocabulary),
           .max_length = static_cast<int>(cache.capacity),
           .max_batch = options.max_batch,
+          .speculate = static_cast<int>(model.speculate),
           .cache_bytes = 2 * cache.layers * cache.layer_bytes(),
           .end_tokens = model.end_tokens};
 }
@@ -35,6 +36,8 @@ void check(const DecoderOptions& options) {
     if (value < 1) fail(ErrorKind::invalid_argument, std::string(field) + " is " + std::to_string(value) + ", 1 or more was expected");
   };
   positive(options.max_batch, "max_batch"), positive(options.prompt_chunk, "prompt_chunk");
+  if (options.speculate < 0 || options.speculate > 64)
+    fail(ErrorKind::invalid_argument, "speculate is " + std::to_string(options.speculate) + ", 0 to 64 was expected");
   if (!options.build.profiles.empty())
     fail(ErrorKind::invalid_argument,
          "DecoderOptions::build has profiles; a decoder makes its own from max_length, max_batch and prompt_chunk");
@@ -59,7 +62,7 @@ struct Decoder::Impl {
   chat::ChatTemplates templates;
   mutable std::mutex making, mutex;
   mutable std::shared_ptr<const SessionModel> made;
-  mutable std::vector<DecoderSession> idle;           // with the tokens of earlier calls, the newest last
+  mutable std::vector<DecoderSession> idle;          // with the tokens of earlier calls, the newest last
   mutable std::size_t running = 0, max_running = 0;  // sessions in use; idle ones are no more than ever were in use at once
   mutable DecoderCounts counts;
 
@@ -79,12 +82,12 @@ struct Decoder::Impl {
     const std::lock_guard lock(making);
     if (!made) {
       Engine engine = make_engine(model, options);
-      made =
-          std::make_shared<const SessionModel>(SessionModel{.engine = std::move(engine),
-                                                            .cache = model.cache,
-                                                            .vocabulary = info.vocabulary,
-                                                            .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity)});
-      model.weights.forget();   // the engine has them in its own form
+      made = std::make_shared<const SessionModel>(SessionModel{.engine = std::move(engine),
+                                                               .cache = model.cache,
+                                                               .vocabulary = info.vocabulary,
+                                                               .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity),
+                                                               .speculate = model.speculate});
+      model.weights.forget();  // the engine has them in its own form
     }
     return made;
   }
@@ -123,17 +126,17 @@ struct Decoder::Impl {
       const std::string which = "prompt " + std::to_string(i);
       if (prompts[i].empty()) fail(ErrorKind::invalid_argument, which + " has no tokens; a text is continued, so give at least one");
       if (prompts[i].size() > static_cast<std::size_t>(info.max_length))
-        fail(ErrorKind::invalid_argument, which + " has " + std::to_string(prompts[i].size()) + " tokens, but max_length is " +
-                                              std::to_string(info.max_length));
+        fail(ErrorKind::invalid_argument,
+             which + " has " + std::to_string(prompts[i].size()) + " tokens, but max_length is " + std::to_string(info.max_length));
       for (const std::int32_t id : prompts[i])
         if (id < 0 || id >= info.vocabulary)
-          fail(ErrorKind::invalid_argument, which + " has the token " + std::to_string(id) + "; the model has tokens 0 to " +
-                                                std::to_string(info.vocabulary - 1));
+          fail(ErrorKind::invalid_argument,
+               which + " has the token " + std::to_string(id) + "; the model has tokens 0 to " + std::to_string(info.vocabulary - 1));
     }
   }
 
   std::vector<Generated> generate(std::span<const Ids> prompts, const GenerateCall& call) const {
-    decoders::check(call);
+    decoders::check(call, info);
     check_prompts(prompts);
     std::vector<Generated> all;
     for (std::size_t first = 0; first < prompts.size();) {
@@ -169,6 +172,7 @@ struct Decoder::Impl {
     for (const Generated& one : results)
       counts.prompt_tokens += one.prompt_tokens - one.reused_tokens, counts.new_tokens += static_cast<std::int64_t>(one.ids.size());
     counts.prompt_runs += clock.prompt_runs, counts.steps += clock.steps, counts.prompt_s += clock.prompt_s, counts.step_s += clock.step_s;
+    counts.guessed_tokens += clock.guessed, counts.accepted_tokens += clock.accepted;
   }
 };
 
@@ -191,7 +195,9 @@ DecoderCounts Decoder::counts() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->counts;
 }
-void Decoder::prepare() const { as_error([&] { impl_->shared(); }); }
+void Decoder::prepare() const {
+  as_error([&] { impl_->shared(); });
+}
 const Engine& Decoder::engine() const {
   return as_error([&]() -> const Engine& { return impl_->shared()->engine; });
 }

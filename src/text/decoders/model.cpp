@@ -75,6 +75,7 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   if (options.build.bf16 && !is_gpu(options.build.device)) model.cache.type = DType::bf16;
   const Shape table = model.weights.shape(model.prefix + architecture->table, {-1, -1});
   model.vocabulary = table[0], model.width = table[1];
+  model.speculate = std::min<std::int64_t>(options.speculate, model.cache.capacity - 1);
   read_end_tokens(model.json(), model.end_tokens);
   const nlohmann::json generation = read_json_if_there(folder + "/generation_config.json");
   read_end_tokens({generation, "generation_config.json"}, model.end_tokens);
@@ -94,7 +95,7 @@ Network Model::network() const {
   const Json fields = json();
   const NetworkTensor ids = net.input("ids", DType::i32, {"batch", "tokens"}),
                       positions = net.input("positions", DType::i32, {"batch", "tokens"});
-  const NetworkTensor last = net.input("last", DType::i32, {"batch"});
+  const NetworkTensor last = net.input("last", DType::i32, {speculate > 0 ? "rows" : "batch"});
   CachedAttention attention(b, cache, positions);
   const NetworkTensor hidden = architecture->hidden({b, fields, prefix, ids, positions, attention});
   const NetworkTensor rows = net.gather(net.shuffle(hidden, {}, Shape{-1, width}), last);
