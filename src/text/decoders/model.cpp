@@ -88,6 +88,13 @@ std::string identity_of(const Model& model) {
   return text;
 }
 
+// Output weights may be those of the embeddings: where config.json says so, or says nothing and there are no others.
+std::string Model::head() const {
+  const bool own = weights.has("lm_head.weight"), tied = json().flag("tie_word_embeddings", !own);
+  if (!tied && !own) json().wrong("tie_word_embeddings is false, but the weights have no lm_head.weight");
+  return tied ? prefix + architecture->table : "lm_head.weight";
+}
+
 Network Model::network() const {
   const std::string name = std::filesystem::path(path).filename().string();
   Network net(name.empty() ? "decoder" : name);
@@ -99,9 +106,7 @@ Network Model::network() const {
   CachedAttention attention(b, cache, positions);
   const NetworkTensor hidden = architecture->hidden({b, fields, prefix, ids, positions, attention});
   const NetworkTensor rows = net.gather(net.shuffle(hidden, {}, Shape{-1, width}), last);
-  // Output weights may be those of the embeddings.
-  const std::string head = weights.has("lm_head.weight") ? "lm_head.weight" : prefix + architecture->table;
-  net.mark_output(net.matrix_multiply(rows, b.weight(head, {vocabulary, width}), false, true), "logits");
+  net.mark_output(net.matrix_multiply(rows, b.weight(head(), {vocabulary, width}), false, true), "logits");
   return net;
 }
 

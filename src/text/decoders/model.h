@@ -25,6 +25,7 @@ struct Model {
   // rows give logits; those of CachedAttention. Outputs: "logits", f32[batch, vocabulary], or of these rows, and each layer's
   // "present.N.key" and "present.N.value".
   Network network() const;
+  std::string head() const;           // the tensor that gives logits; throws invalid_model
 };
 
 Model read_model(const std::string& folder, const DecoderOptions& options);   // throws as Decoder::load does
