@@ -37,6 +37,15 @@ class Generate(CliCase):
         file = self.write('p.txt', PROMPT.encode())
         self.assertEqual(self.generate('--promptFile=' + file, '--maxTokens=12', '--ignoreEnd', '--quiet').stdout, plain.stdout)
 
+    def test_speculation(self):
+        flags = ('--prompt=' + (PROMPT + ' ') * 4, '--maxTokens=30', '--ignoreEnd')
+        plain, quick = (json.loads(self.generate(*flags, '--json', *more).stdout) for more in ((), ('--speculate=4',)))
+        self.assertEqual((quick['ids'], plain['guessed_tokens']), (plain['ids'], 0))
+        self.assertEqual(quick['steps'] + quick['accepted_tokens'], 29)
+        self.assertGreaterEqual(quick['guessed_tokens'], quick['accepted_tokens'])
+        self.assertRegex(self.generate(*flags, '--speculate=4').stderr, r'tokens a step \(\d+ of \d+ guessed\)|ms a step; ended')
+        self.assertIn('speculate is 65, 0 to 64 was expected', self.generate(*flags, '--speculate=65', code=2).stderr)
+
     def test_several_texts_at_once(self):
         lines = self.generate('--prompt=' + PROMPT, '--prompt=yes', '--maxTokens=9', '--ignoreEnd', '--json').stdout.splitlines()
         self.assertEqual([json.loads(line)['ids'] for line in lines],
