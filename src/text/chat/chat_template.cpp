@@ -113,20 +113,15 @@ std::string ChatTemplates::apply(std::string_view messages, const ChatOptions& o
     if (!list[i].is_object() || !list[i].contains("role"))
       fail(ErrorKind::invalid_argument, "message " + std::to_string(i) + " of the conversation is no object with a role");
   Items variables = tokens_;
-  const auto set = [&](const std::string& name, Value value) {
-    if (const Value* old = find(variables, name))
-      *const_cast<Value*>(old) = std::move(value);
-    else
-      variables.emplace_back(name, std::move(value));
-  };
-  set("messages", value_of(list));
-  set("tools", options.tools.empty() ? Value(None{}) : value_of(list_of(options.tools, "tools")));
-  set("documents", options.documents.empty() ? Value(None{}) : value_of(list_of(options.documents, "documents")));
-  set("add_generation_prompt", options.add_generation_prompt);
+  const auto give = [&](const std::string& name, Value value) { set(variables, name, std::move(value)); };
+  give("messages", value_of(list));
+  give("tools", options.tools.empty() ? Value(None{}) : value_of(list_of(options.tools, "tools")));
+  give("documents", options.documents.empty() ? Value(None{}) : value_of(list_of(options.documents, "documents")));
+  give("add_generation_prompt", options.add_generation_prompt);
   if (!options.variables.empty()) {
     const Json more = parsed(options.variables, "ChatOptions::variables");
     if (!more.is_object()) fail(ErrorKind::invalid_argument, "ChatOptions::variables is no object of JSON");
-    for (const auto& [name, value] : more.items()) set(name, value_of(value));
+    for (const auto& [name, value] : more.items()) give(name, value_of(value));
   }
   const Body body = parsed_template(checked(chosen(options, !options.tools.empty()), "the chat template"));
   return Renderer().run(body, variables);

@@ -214,12 +214,7 @@ void add_globals(Renderer& renderer, Frame& to) {
   add("raise_exception", [](Renderer& r, Given& given) -> Value { r.refuse(text_of(given.need("message"))); });
   to.set("dict", Value::function("dict", [](Arguments& arguments) {
            Items pairs = !arguments.positional.empty() && arguments.positional[0].pairs() ? *arguments.positional[0].pairs() : Items();
-           for (const auto& [name, value] : arguments.named) {
-             if (const Value* old = find(pairs, name))
-               *const_cast<Value*>(old) = value;
-             else
-               pairs.emplace_back(name, value);
-           }
+           for (const auto& [name, value] : arguments.named) set(pairs, name, value);
            return Value::dict(std::move(pairs));
          }));
   to.set("namespace", Value::function("namespace", [&renderer](Arguments& arguments) {

@@ -63,6 +63,8 @@ class Renderer {
   Flow run(const Statement& s, const Scope& scope);
   Flow branch(const Statement& s, const Scope& scope);
   void loop(const Statement& s, const Scope& scope, const Value& over, int depth);
+  Value let_through(const Statement& s, const Scope& scope, const Value& all);
+  std::shared_ptr<Space> loop_variable(const Statement& s, const Scope& scope, int depth);
   void assign(const Statement& s, const Scope& scope, const Value& value);
   void unpack(const std::vector<std::string>& names, Frame& to, const Value& value, int line);
   Value macro(const Statement& s, const Scope& scope, std::string name);
@@ -72,6 +74,8 @@ class Renderer {
   Scope inner(const Scope& scope);
   // Expressions: run_expressions.cpp.
   Value value(const Expression& e, const Scope& scope);
+  Value dict(const Expression& e, const Scope& scope);
+  Value with_sign(const Expression& e, const Value& of);
   Value binary(const Expression& e, const Scope& scope);
   Value arithmetic(const std::string& sign, const Value& a, const Value& b);
   Value whole(const std::string& sign, std::int64_t a, std::int64_t b);

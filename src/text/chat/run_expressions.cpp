@@ -60,17 +60,7 @@ Value Renderer::value(const Expression& e, const Scope& scope) {
       for (std::size_t i = 0; i < e.parts.size(); ++i) items.push_back(part(i));
       return Value::list(std::move(items), e.kind == Kind::tuple);
     }
-    case Kind::dict: {
-      Items pairs;
-      for (std::size_t i = 0; i < e.parts.size(); i += 2) {
-        Value key = part(i), held = part(i + 1);
-        if (const Value* old = find(pairs, key))
-          *const_cast<Value*>(old) = std::move(held);
-        else
-          pairs.emplace_back(std::move(key), std::move(held));
-      }
-      return Value::dict(std::move(pairs));
-    }
+    case Kind::dict: return dict(e, scope);
     case Kind::attribute: return attribute(part(0), e.name);
     case Kind::item: {
       const Value of = part(0);
@@ -95,13 +85,7 @@ Value Renderer::value(const Expression& e, const Scope& scope) {
       return passes(e.name, of, given);
     }
     case Kind::negate:
-    case Kind::plus: {
-      const Value of = part(0);
-      defined(of);
-      if (!of.is_number()) refuse(std::string("a value of the type '") + of.type() + "' has no sign");
-      if (e.kind == Kind::plus) return of.is_integer() ? Value(of.integer()) : of;
-      return of.is_integer() ? arithmetic("-", 0, of) : Value(-of.real());
-    }
+    case Kind::plus: return with_sign(e, part(0));
     case Kind::logical_not: return !part(0).truth();
     case Kind::binary: return binary(e, scope);
     case Kind::compare: return compared(e, scope);
@@ -110,6 +94,22 @@ Value Renderer::value(const Expression& e, const Scope& scope) {
       return e.parts[2] ? part(2) : Value::undefined("the inline if-expression without an else");
   }
   return {};
+}
+
+Value Renderer::dict(const Expression& e, const Scope& scope) {
+  Items pairs;
+  for (std::size_t i = 0; i < e.parts.size(); i += 2) {
+    Value key = value(*e.parts[i], scope), held = value(*e.parts[i + 1], scope);
+    set(pairs, std::move(key), std::move(held));
+  }
+  return Value::dict(std::move(pairs));
+}
+
+Value Renderer::with_sign(const Expression& e, const Value& of) {
+  defined(of);
+  if (!of.is_number()) refuse(std::string("a value of the type '") + of.type() + "' has no sign");
+  if (e.kind == Expression::Kind::plus) return of.is_integer() ? Value(of.integer()) : of;
+  return of.is_integer() ? arithmetic("-", 0, of) : Value(-of.real());
 }
 
 Arguments Renderer::arguments(const Expression& e, const Scope& scope) {

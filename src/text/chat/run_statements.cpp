@@ -137,19 +137,20 @@ void Renderer::assign(const Statement& s, const Scope& scope, const Value& value
   of->space()->set(s.names[0], value);
 }
 
-void Renderer::loop(const Statement& s, const Scope& scope, const Value& over, int depth) {
-  Value all = sequence(over);
-  if (s.values[1]) {
-    List kept;
-    for (const Value& one : *all.items()) {
-      const Scope own = inner(scope);
-      unpack(s.names, *own, one, s.line);
-      if (value(*s.values[1], own).truth()) kept.push_back(one);
-    }
-    all = Value::list(std::move(kept));
+// Of what a loop goes over: what its `if` lets through.
+Value Renderer::let_through(const Statement& s, const Scope& scope, const Value& all) {
+  if (!s.values[1]) return all;
+  List kept;
+  for (const Value& one : *all.items()) {
+    const Scope own = inner(scope);
+    unpack(s.names, *own, one, s.line);
+    if (value(*s.values[1], own).truth()) kept.push_back(one);
   }
-  const List& items = *all.items();
-  if (items.empty() && s.bodies.size() > 1) return void(run(s.bodies[1], inner(scope)));
+  return Value::list(std::move(kept));
+}
+
+// The variable `loop`, without what changes with each element.
+std::shared_ptr<Space> Renderer::loop_variable(const Statement& s, const Scope& scope, int depth) {
   auto state = std::make_shared<Space>();
   state->fixed = true;
   keep(state);
@@ -158,7 +159,7 @@ void Renderer::loop(const Statement& s, const Scope& scope, const Value& over, i
                if (given.positional.empty()) tokenizing::fail(ErrorKind::invalid_argument, "loop.cycle() has nothing to take");
                return given.positional[static_cast<std::size_t>(own->find("index0")->integer()) % given.positional.size()];
              }));
-  state->set("changed", Value::function("changed", [last = Value(), own](Arguments& given) mutable {
+  state->set("changed", Value::function("changed", [last = Value()](Arguments& given) mutable {
                Value now = Value::list(given.positional);
                const bool same = equal(last, now);
                last = std::move(now);
@@ -174,21 +175,23 @@ void Renderer::loop(const Statement& s, const Scope& scope, const Value& over, i
                  std::swap(out_, outer);
                  return Value(std::move(outer));
                }));
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::size_t size = items.size();
-    const Scope body = inner(scope);
+  return state;
+}
+
+void Renderer::loop(const Statement& s, const Scope& scope, const Value& over, int depth) {
+  const Value all = let_through(s, scope, sequence(over));
+  const List& items = *all.items();
+  if (items.empty() && s.bodies.size() > 1) return void(run(s.bodies[1], inner(scope)));
+  const std::shared_ptr<Space> state = loop_variable(s, scope, depth);
+  const std::size_t size = items.size();
+  state->set("length", size), state->set("depth", depth + 1), state->set("depth0", depth);
+  for (std::size_t i = 0; i < size; ++i) {
     charge(4);
-    for (const auto& [name, number] : {std::pair{"index", i + 1},
-                                       {"index0", i},
-                                       {"revindex", size - i},
-                                       {"revindex0", size - i - 1},
-                                       {"length", size},
-                                       {"depth", static_cast<std::size_t>(depth + 1)},
-                                       {"depth0", static_cast<std::size_t>(depth)}})
-      state->set(name, number);
+    state->set("index", i + 1), state->set("index0", i), state->set("revindex", size - i), state->set("revindex0", size - i - 1);
     state->set("first", i == 0), state->set("last", i + 1 == size);
     state->set("previtem", i > 0 ? items[i - 1] : Value::undefined("loop.previtem"));
     state->set("nextitem", i + 1 < size ? items[i + 1] : Value::undefined("loop.nextitem"));
+    const Scope body = inner(scope);
     body->set("loop", state);
     unpack(s.names, *body, items[i], s.line);
     if (run(s.bodies[0], body) == Flow::leave) break;

@@ -173,6 +173,12 @@ const Value* find(const Items& items, const Value& key) {
   return nullptr;
 }
 
+void set(Items& items, Value key, Value value) {
+  for (auto& [own, old] : items)
+    if (equal(own, key)) return void(old = std::move(value));
+  items.emplace_back(std::move(key), std::move(value));
+}
+
 Value value_of(const nlohmann::ordered_json& json) {
   // Objects are taken apart before their depth is counted, so it is counted on the way down.
   const std::function<Value(const nlohmann::ordered_json&, int)> made = [&](const nlohmann::ordered_json& one, int depth) -> Value {

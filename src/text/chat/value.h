@@ -92,6 +92,7 @@ class Value {
 bool equal(const Value& a, const Value& b);
 int compare(const Value& a, const Value& b);          // below, at or above 0; throws invalid_argument where Python has no order
 const Value* find(const Items& items, const Value& key);
+void set(Items& items, Value key, Value value);       // in the place of what there was
 
 std::string text_of(const Value& value);              // str()
 std::string quoted(const Value& value);               // repr()

@@ -72,6 +72,24 @@ std::size_t take(Writer& w, std::size_t number, std::span<const float> rows, std
   }
 }
 
+// The sequences of a call, and in `next` what of their prompts the session does not have.
+std::vector<Writer> writers_of(const DecoderSession& session, std::span<const std::vector<std::int32_t>> prompts, std::size_t first,
+                               const Tokenizer& tokenizer, const GenerateCall& call, std::size_t most,
+                               std::vector<std::vector<std::int32_t>>& next) {
+  std::vector<Writer> writers;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const std::size_t kept = session.ids(static_cast<int>(i)).size();
+    writers.push_back({.result = {.prompt_tokens = static_cast<int>(prompts[i].size()), .reused_tokens = static_cast<int>(kept)},
+                       .sampler = Sampler(call.sampling, call.sampling.seed + first + i),
+                       .stream = TextStream(tokenizer, call.stop),
+                       .ids = prompts[i],
+                       .ahead = most});
+    next[i].assign(prompts[i].begin() + static_cast<std::ptrdiff_t>(kept), prompts[i].end());
+    if (call.max_tokens == 0) writers[i].end(Finish::max_tokens);
+  }
+  return writers;
+}
+
 bool stops(const GenerateCall& call) {
   return call.run.token.cancelled() || (call.run.deadline && std::chrono::steady_clock::now() >= *call.run.deadline);
 }
@@ -92,18 +110,8 @@ void check(const GenerateCall& call, const DecoderInfo& info) {
 std::vector<Generated> generate(DecoderSession& session, std::span<const std::vector<std::int32_t>> prompts, std::size_t first,
                                 const DecoderInfo& info, const Tokenizer& tokenizer, const GenerateCall& call, Clock& clock) {
   const auto most = static_cast<std::size_t>(call.speculate < 0 ? info.speculate : call.speculate);
-  std::vector<Writer> writers;
   std::vector<std::vector<std::int32_t>> next(prompts.size());
-  for (std::size_t i = 0; i < prompts.size(); ++i) {
-    const std::size_t kept = session.ids(static_cast<int>(i)).size();
-    writers.push_back({.result = {.prompt_tokens = static_cast<int>(prompts[i].size()), .reused_tokens = static_cast<int>(kept)},
-                       .sampler = Sampler(call.sampling, call.sampling.seed + first + i),
-                       .stream = TextStream(tokenizer, call.stop),
-                       .ids = prompts[i],
-                       .ahead = most});
-    next[i].assign(prompts[i].begin() + static_cast<std::ptrdiff_t>(kept), prompts[i].end());
-    if (call.max_tokens == 0) writers[i].end(Finish::max_tokens);
-  }
+  std::vector<Writer> writers = writers_of(session, prompts, first, tokenizer, call, most, next);
   const auto is_open = [&] { return std::any_of(writers.begin(), writers.end(), [](const Writer& w) { return !w.ended; }); };
   for (bool prompt = true; is_open(); prompt = false) {
     std::span<const float> logits;
