@@ -86,7 +86,8 @@ struct Decoder::Impl {
                                                                .cache = model.cache,
                                                                .vocabulary = info.vocabulary,
                                                                .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity),
-                                                               .speculate = model.speculate});
+                                                               .speculate = model.speculate,
+                                                               .places_step = places_step(model.cache, options.build.device)});
       model.weights.forget();  // the engine has them in its own form
     }
     return made;

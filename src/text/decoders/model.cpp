@@ -72,7 +72,8 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   if (model.weights.has(architecture->prefix + architecture->table)) model.prefix = architecture->prefix;
   model.cache = architecture->cache(model.json());
   model.cache.capacity = capacity_of(model, options);
-  if (options.build.bf16 && !is_gpu(options.build.device)) model.cache.type = DType::bf16;
+  if (options.build.bf16) model.cache.type = DType::bf16;
+  else if (options.build.fp16 && is_gpu(options.build.device)) model.cache.type = DType::f16;
   const Shape table = model.weights.shape(model.prefix + architecture->table, {-1, -1});
   model.vocabulary = table[0], model.width = table[1];
   model.speculate = std::min<std::int64_t>(options.speculate, model.cache.capacity - 1);
