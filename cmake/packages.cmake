@@ -50,7 +50,7 @@ tenfold_package(runtime OUTPUT tenfold
   FOLDERS base image_decoders ir ops backends memory plan runtime api_run low_latency device_pool c_run EXTRA ${kernels})
 tenfold_package(builder OUTPUT tenfold-builder
   FOLDERS onnx_ops onnx_import onnx_export quant passes tune builder api_build onnx_suite background served_model queue layers c_build)
-tenfold_package(text OUTPUT tenfold-text FOLDERS text served_encoder)
+tenfold_package(text OUTPUT tenfold-text FOLDERS text served_encoder c_text)
 tenfold_package(imaging OUTPUT tenfold-imaging FOLDERS windows parts device sweep c_imaging)
 target_link_libraries(tenfold-runtime PUBLIC Threads::Threads)
 target_link_libraries(tenfold-builder PUBLIC tenfold-runtime)

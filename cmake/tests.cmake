@@ -44,7 +44,7 @@ foreach(folder IN LISTS folders)
     set(uses tenfold_builder)
   elseif(folder MATCHES "^(c_run|low_latency|api_build|layers|background)$")
     list(APPEND uses tenfold_c_build)   # tests ask from C, too
-  elseif(folder STREQUAL "c_imaging")
+  elseif(folder MATCHES "^c_(imaging|text)$")
     list(APPEND uses tenfold_c_build)   # likewise, from C
   elseif(folder STREQUAL "sweep")
     list(APPEND uses tenfold_api_build)   # tests build the engines that they run
@@ -110,6 +110,10 @@ add_library(c_imaging_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/imaging/im
 set_target_properties(c_imaging_use PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
 target_include_directories(c_imaging_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(c_imaging_test PRIVATE c_imaging_use)
+add_library(c_text_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/text/text_use.c)
+set_target_properties(c_text_use PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
+target_include_directories(c_text_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(c_text_test PRIVATE c_text_use)
 
 # tests/: each <name>_test.cpp is a test binary, each <name>_main.cpp a tool; everything else is shared by them.
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
@@ -293,7 +297,8 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
       $<TARGET_FILE:tenfold-builder_shared>)
     set_tests_properties(ctypes_test PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME c_nulls_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/c_nulls_test.py ${CMAKE_SOURCE_DIR}/include/tenfold
-      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared> $<TARGET_FILE:tenfold-imaging_shared>)
+      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared> $<TARGET_FILE:tenfold-imaging_shared>
+      $<TARGET_FILE:tenfold-text_shared>)
     set_tests_properties(c_nulls_test PROPERTIES TIMEOUT 1200)
     add_test(NAME ctypes_min_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_min_test.py
       $<TARGET_FILE:tenfold-builder_shared>)

@@ -25,7 +25,7 @@ FUNCTIONS = {
                 'model_bindings': 'tenfold_model_open_bytes', 'read_weights': 'tenfold_weights_read',
                 'supported_operators': 'tenfold_operator'},
     'completion.h': {'enqueue_then': 'tenfold_context_enqueue_then'},
-    'decoder.h': {'name': OWN},   # C has no decoders yet
+    'decoder.h': {'name': FIELD},
     'encoder.h': {name: OWN for name in ('example_texts', 'parse_encoder_precision')},   # C has no encoders yet
     'device_strategy.h': {'parse_device_strategy': OWN},
     'device.h': {'devices': 'tenfold_devices_list', 'is_gpu': OWN, 'free_memory': 'tenfold_device_free_memory',
@@ -127,8 +127,10 @@ METHODS = {
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,
                'mutable_raw': OWN, 'reshaped': OWN, 'size': OWN, 'string_values': OWN, 'strings': OWN},
-    'Decoder': {name: OWN for name in ('load', 'info', 'tokenizer', 'counts', 'prepare', 'engine', 'generate', 'generate_ids', 'start')},
-    'DecoderSession': {name: OWN for name in ('size', 'ids', 'append', 'truncate', 'fork')},
+    'Decoder': {name: f'tenfold_decoder_{name}' for name in
+                ('apply_chat_template', 'chat', 'counts', 'generate', 'generate_ids', 'info', 'load', 'prepare', 'start')}
+    | {'engine': 'tenfold_decoder_prepare', 'has_chat_template': 'tenfold_decoder_info', 'tokenizer': 'tenfold_decoder_encode'},
+    'DecoderSession': {name: f'tenfold_decoder_session_{name}' for name in ('append', 'append_each', 'fork', 'ids', 'size', 'truncate')},
     'Encoder': {name: OWN for name in
                 ('counts', 'devices', 'encode', 'encode_into', 'encode_tokens', 'fingerprint', 'info', 'load', 'prepare', 'score',
                  'token_ids', 'tokenize', 'tokenize_pair', 'tokenizer')},

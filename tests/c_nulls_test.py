@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every function of the C interface with nothing:
-c_nulls_test.py INCLUDE_FOLDER LIBTENFOLD LIBTENFOLD_BUILDER LIBTENFOLD_IMAGING
+c_nulls_test.py INCLUDE_FOLDER LIBTENFOLD LIBTENFOLD_BUILDER LIBTENFOLD_IMAGING LIBTENFOLD_TEXT
 
 Handles and places are null, numbers are 0, -1, the least and the largest. Each function is called in a process of its own, which must end
 by itself: a status, a number, a null. One that gives a status must not call that a success where it needed a handle.

@@ -20,9 +20,11 @@ void set_precision(BuildConfig& build, const std::string& text) {
 }
 
 Flags make_flags(GenerateWish& w) {
-  Flags flags("tenfold generate FOLDER --prompt=TEXT [--flags]\n       tenfold generate FOLDER --benchmark [--flags]",
-              "Continues texts token by token. FOLDER is a language model as transformers saves it: config.json, tokenizer, safetensors.\n"
-              "New text goes to standard output as it comes, times to standard error.");
+  Flags flags(
+      "tenfold generate FOLDER --prompt=TEXT [--flags]\n       tenfold generate FOLDER --chat [--prompt=TEXT] [--flags]\n       tenfold "
+      "generate FOLDER --benchmark [--flags]",
+      "Continues texts token by token. FOLDER is a language model as transformers saves it: config.json, tokenizer, safetensors.\n"
+      "New text goes to standard output as it comes, times to standard error.");
   const auto number = [&](const char* name, float& target, const char* value, const char* help) {
     flags.add({name, value, help, [name, &target](const std::string& text) { target = static_cast<float>(parse_number(name, text)); }});
   };
@@ -30,6 +32,18 @@ Flags make_flags(GenerateWish& w) {
   flags.add({"prompt", "TEXT", "the text to continue; given several times: several texts, computed together",
              [&w](const std::string& text) { w.prompts.push_back(text); }});
   flags.add_text("promptFile", w.prompt_file, "FILE", "the text to continue, from a file; -: standard input");
+  flags.add_switch("chat", w.chat,
+                   "the prompt is what a user says in a conversation, by the folder's chat template; "
+                   "without --prompt each line of standard input is, one answer after the other");
+  flags.add_text("system", w.system, "TEXT", "with --chat: the system message");
+  flags.add({"message", "ROLE:TEXT", "with --chat: an earlier message of the conversation, or its last; may be given several times",
+             [&w](const std::string& text) {
+               const std::size_t colon = text.find(':');
+               if (colon == 0 || colon == std::string::npos)
+                 throw UsageError("--message is '" + text + "'; ROLE:TEXT was expected, as in user:Hello");
+               w.messages.push_back({text.substr(0, colon), text.substr(colon + 1)});
+             }});
+  flags.add_text("chatTemplate", w.chat_template, "NAME|FILE", "with --chat: one of the folder's templates, or a file with another");
   flags.add_int("maxTokens", w.call.max_tokens, "new tokens of each text, at most (128)");
   number("temperature", w.call.sampling.temperature, "T", "0 (default): the largest logit; above: tokens are drawn");
   flags.add_int("topK", w.call.sampling.top_k, "draw among the K largest logits; 0: all");
@@ -48,6 +62,9 @@ Flags make_flags(GenerateWish& w) {
   flags.add_int("maxLength", w.options.max_length,
                 "tokens of a text, prompt included; 0: as many as the model has places for, at most 4,096");
   flags.add_int("promptChunk", w.options.prompt_chunk, "tokens of a prompt that one run computes (512)");
+  flags.add_int("speculate", w.options.speculate,
+                "tokens that a step may guess from the text's own n-grams and check; 0: none (default). The text is the same, and comes "
+                "sooner where it repeats itself");
   flags.add({"threads", "N", "default: what this process may use",
              [&w](const std::string& text) { w.options.build.threads = parse_int("threads", text, 1, kMaxThreads); }});
   flags.add({"builderOptimizationLevel", "N", "optimization level, 0 to 5 (1)",
@@ -71,8 +88,14 @@ void take_words(GenerateWish& w, const std::vector<std::string>& words) {
   w.model = words[0];
   if (!w.prompt_file.empty()) w.prompts.push_back(formats::read_whole(w.prompt_file == "-" ? "/dev/stdin" : w.prompt_file));
   if (w.benchmark && !w.prompts.empty()) throw UsageError("--benchmark makes its own prompt; leave --prompt and --promptFile out");
-  if (!w.benchmark && w.prompts.empty())
+  if (w.benchmark && w.chat) throw UsageError("--benchmark makes its own prompt; leave --chat out");
+  if (!w.chat && (!w.system.empty() || !w.messages.empty() || !w.chat_template.empty()))
+    throw UsageError("--system, --message and --chatTemplate are parts of a conversation; give --chat, too");
+  if (!w.benchmark && !w.chat && w.prompts.empty())
     throw UsageError("what is to be continued? Give --prompt=TEXT, or --promptFile=FILE (- is standard input)");
+  if (w.chat && w.json && w.prompts.empty() && w.messages.empty()) throw UsageError("--json with --chat needs --prompt or --message");
+  if (w.chat_template.find('/') != std::string::npos || w.chat_template.ends_with(".jinja"))
+    w.chat_template = formats::read_whole(w.chat_template);
   w.options.max_batch = static_cast<int>(std::max<std::size_t>(w.prompts.size(), 1));
 }
 
@@ -97,9 +120,13 @@ int generate_main(const Arguments& arguments) {
   else
     w.options.cache->folder = w.cache;
   const Decoder decoder = Decoder::load(w.model, w.options);
+  if (w.chat && w.chat_template.empty() && !decoder.has_chat_template())
+    throw Error(ErrorKind::invalid_argument,
+                "'" + w.model + "' has no chat template; give a file with one, --chatTemplate=FILE, or leave --chat out");
   decoder.prepare();
   clear_bar();
-  (w.benchmark ? generate_benchmark : generate_texts)(w, decoder);
+  const bool talks = w.chat && w.prompts.empty() && w.messages.empty();
+  (w.benchmark ? generate_benchmark : talks ? generate_chat : generate_texts)(w, decoder);
   return kOk;
 }
 

@@ -1,4 +1,4 @@
-// What tenfold generate is asked for, and its two ways: texts that are continued, or times of prompts and steps.
+// What tenfold generate is asked for, and its ways: texts that are continued, conversations, or times of prompts and steps.
 #pragma once
 
 #include <string>
@@ -12,6 +12,9 @@ namespace tenfold::cli {
 struct GenerateWish {
   std::string model, prompt_file, cache;
   std::vector<std::string> prompts;
+  bool chat = false;
+  std::string system, chat_template;           // of conversations
+  std::vector<ChatMessage> messages;           // in front of the prompt
   bool no_cache = false, quiet = false, help = false, json = false, benchmark = false;
   int prompt_tokens = 512, iterations = 3;   // of the benchmark
   GenerateCall call;
@@ -19,7 +22,13 @@ struct GenerateWish {
   Console console;
 };
 
+// A prompt behind the messages, by the chat template.
+std::vector<std::int32_t> chat_ids(const GenerateWish& w, const Decoder& decoder, const std::vector<ChatMessage>& messages);
+std::vector<ChatMessage> conversation(const GenerateWish& w, const std::string& prompt);
+bool print_piece(std::size_t sequence, std::int32_t token, std::string_view text);   // on standard output, at once
+
 void generate_texts(const GenerateWish& w, const Decoder& decoder);
+void generate_chat(const GenerateWish& w, const Decoder& decoder);   // each line of standard input is what the user says
 void generate_benchmark(const GenerateWish& w, const Decoder& decoder);
 
 }  // namespace tenfold::cli

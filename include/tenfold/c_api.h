@@ -7,7 +7,8 @@
  * bindings count inputs first, then outputs. A pointer that a function gives lives as long as the handle it came from.
  *
  * This is the one header to include; each header below holds one subject. Functions that build are in the library
- * tenfold-builder, those of sliding windows in tenfold-imaging, all others in tenfold. */
+ * tenfold-builder, those of sliding windows in tenfold-imaging, those of decoders in tenfold-text, all others in
+ * tenfold. */
 #ifndef TENFOLD_C_API_H
 #define TENFOLD_C_API_H
 
@@ -15,6 +16,7 @@
 #include "tenfold/c/build.h" /* tenfold-builder */
 #include "tenfold/c/context.h"
 #include "tenfold/c/data.h"
+#include "tenfold/c/decoder.h" /* tenfold-text */
 #include "tenfold/c/device.h"
 #include "tenfold/c/device_array.h"
 #include "tenfold/c/engine.h"

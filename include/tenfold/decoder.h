@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tenfold/build.h"
+#include "tenfold/chat.h"
 #include "tenfold/export.h"
 #include "tenfold/plan_cache.h"
 #include "tenfold/run_options.h"
@@ -33,6 +34,9 @@ struct DecoderOptions {
   int max_length = 0;        // tokens of a sequence, prompt included; 0: as many as the model has places for, at most 4,096
   int max_batch = 1;         // sequences that are computed at once
   int prompt_chunk = 512;    // tokens of a prompt that one run computes; longer prompts take several runs
+  // Speculative decoding by the text's own n-grams (prompt lookup): tokens that a step may guess and check ahead; 0: none. It has its
+  // own profile. The text is the same; where it repeats itself, a step makes several tokens.
+  int speculate = 0;
 };
 
 struct DecoderInfo {
@@ -40,6 +44,7 @@ struct DecoderInfo {
   int layers = 0, vocabulary = 0;
   int max_length = 0;                       // tokens of a sequence
   int max_batch = 0;
+  int speculate = 0;                        // tokens that a step may guess
   std::int64_t cache_bytes = 0;             // of the keys and values of one sequence at max_length
   std::vector<std::int32_t> end_tokens;     // which end a text
 };
@@ -59,6 +64,7 @@ struct GenerateCall {
   int max_tokens = 128;              // new ones, of each sequence
   Sampling sampling = {};
   std::vector<std::string> stop = {};   // texts that end a sequence, and are cut off
+  int speculate = -1;                // tokens that a step may guess, at most DecoderOptions::speculate; -1: as many
   bool ignore_end = false;           // whether sequences go on behind tokens that end a text
   // Told each new token with the text that it completed, which is empty inside of a character or of what may become a stop
   // text; what was so held back at the end comes with the token -1. False ends that sequence.
@@ -82,7 +88,11 @@ struct Generated {
 };
 
 // What calls so far have cost, in seconds of the caller's clock; steps of a batch count once.
-struct DecoderCounts { std::int64_t prompt_tokens = 0, new_tokens = 0, prompt_runs = 0, steps = 0; double prompt_s = 0, step_s = 0; };
+struct DecoderCounts {
+  std::int64_t prompt_tokens = 0, new_tokens = 0, prompt_runs = 0, steps = 0;
+  double prompt_s = 0, step_s = 0;
+  std::int64_t guessed_tokens = 0, accepted_tokens = 0;   // of speculation: checked ahead, and right
+};
 
 // A batch of sequences with their keys and values. One thread uses it at a time. It keeps its decoder's engine alive.
 class TENFOLD_API DecoderSession {
@@ -98,6 +108,9 @@ class TENFOLD_API DecoderSession {
   // call. Throws invalid_argument (ids that the model does not have, more than max_length, another number of lists),
   // cancelled; the sequences are then as they were.
   std::span<const float> append(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& run = {});
+  // The same, with logits behind each of these tokens: those of the first sequence, of the second, and so on. At most
+  // DecoderOptions::speculate + 1 tokens of each sequence.
+  std::span<const float> append_each(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& run = {});
   void truncate(int sequence, int length);                   // forgets the tokens from there on
   DecoderSession fork() const;                               // a copy, which goes its own way
 
@@ -129,6 +142,15 @@ class TENFOLD_API Decoder {
   Generated generate(std::string_view prompt, const GenerateCall& call = {}) const;
   std::vector<Generated> generate(std::span<const std::string_view> prompts, const GenerateCall& call = {}) const;
   std::vector<Generated> generate_ids(std::span<const std::vector<std::int32_t>> prompts, const GenerateCall& call = {}) const;
+
+  // A conversation as the text that the folder's chat template makes of it (tokenizer_config.json, chat_template.jinja), and the
+  // model's next message. `messages` of JSON are a list of objects with "role", and what else the template reads. Throws
+  // invalid_argument: there is no template, or it refuses the conversation; invalid_model: the template is wrong or does not end,
+  // with its line; unsupported: it has statements or filters that are not there.
+  std::string apply_chat_template(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
+  std::string apply_chat_template(std::string_view messages_json, const ChatOptions& options = {}) const;
+  Generated chat(std::span<const ChatMessage> messages, const GenerateCall& call = {}, const ChatOptions& options = {}) const;
+  bool has_chat_template() const;
 
   // Empty sequences, at most max_batch of them.
   DecoderSession start(int sequences = 1) const;

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from tenfold import _native
 from tenfold._engine import Engine
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Logits = NDArray[np.float32]
+    Conversation = Sequence[Mapping[str, Any]]           # messages: {'role': ..., 'content': ...}
     OnToken = Callable[[int, int, str], Any]            # sequence, token, text
     OnLogits = Callable[[int, list[int], Logits], Any]  # sequence, ids, logits, which it may change in place
 
@@ -36,15 +38,17 @@ class Decoder:
     """A decoder of a folder: config.json, a tokenizer and safetensors. Its methods may be called from several threads at once.
 
     max_length: tokens of a sequence, prompt included (0: as many as the model has places for, at most 4,096);
-    max_batch: sequences that are computed at once; plan_cache: a folder, None for the usual one, or False for none.
+    max_batch: sequences that are computed at once; speculate: tokens that a step may guess from the text's own n-grams and check,
+    as transformers' prompt_lookup_num_tokens (the text is the same); plan_cache: a folder, None for the usual one, or False for none.
     Other keywords are those of tenfold.build(). The engine is made, or taken from the cache, by the first call that needs it.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, device: str = 'cpu', max_length: int = 0, max_batch: int = 1,
-                 prompt_chunk: int = 512, plan_cache: str | os.PathLike[str] | bool | None = None, **build: Any) -> None:
+                 prompt_chunk: int = 512, speculate: int = 0,
+                 plan_cache: str | os.PathLike[str] | bool | None = None, **build: Any) -> None:
         self._folder = os.fspath(folder)
         self._native = _native.Decoder(self._folder, {'device': device, 'optimization_level': 1, **build}, cache=plan_cache,
-                                       max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk)
+                                       max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk, speculate=speculate)
         self.tokenizer = Tokenizer(self._folder)
 
     @property
@@ -76,12 +80,13 @@ class Decoder:
     def generate(self, prompt: Sequence[str] | Sequence[Sequence[int]], **keywords: Any) -> list[Generated]: ...
     def generate(self, prompt: Any, *, max_tokens: int = 128, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0,
                  min_p: float = 0.0, repetition_penalty: float = 1.0, seed: int = 0, stop: str | Sequence[str] = (),
-                 ignore_end: bool = False, on_token: OnToken | None = None, on_logits: OnLogits | None = None,
+                 ignore_end: bool = False, speculate: int | None = None, on_token: OnToken | None = None, on_logits: OnLogits | None = None,
                  timeout: float | None = None, token: _native.CancelToken | None = None) -> Any:
         """Continues a text, a list of ids, or a list of such.
 
         temperature 0 takes the largest logit; equal seeds draw equal tokens. `stop`: texts that end a sequence and are cut
-        off. on_token(sequence, token, text) is told each new token; what it held back at the end comes with the token -1;
+        off. `speculate`: tokens that a step may guess, at most the decoder's own; None: as many.
+        on_token(sequence, token, text) is told each new token; what it held back at the end comes with the token -1;
         False ends the sequence. on_logits(sequence, ids, logits) may change the logits. After `timeout` seconds, or once
         `token` is cancelled, the call returns what there is.
         """
@@ -90,7 +95,8 @@ class Decoder:
                     'repetition_penalty': repetition_penalty, 'seed': seed}
         stops = [stop] if isinstance(stop, str) else list(stop)
         told = None if on_token is None else _told(on_token)
-        rows = self._native.generate(prompts, max_tokens, sampling, stops, ignore_end, told, on_logits, timeout, token)
+        guesses = -1 if speculate is None else speculate
+        rows = self._native.generate(prompts, max_tokens, sampling, stops, ignore_end, guesses, told, on_logits, timeout, token)
         results = [Generated(text.decode('utf-8', 'replace'), ids, finish, count, reused) for ids, text, finish, count, reused in rows]
         return results[0] if single else results
 
@@ -122,6 +128,40 @@ class Decoder:
             closed.set()
             thread.join()
 
+    def chat(self, conversation: Conversation, *, tools: Sequence[Any] | None = None, documents: Sequence[Any] | None = None,
+             chat_template: str | None = None, template_variables: Mapping[str, Any] | None = None, **keywords: Any) -> Generated:
+        """The model's next message in a conversation, a list of {'role': ..., 'content': ...}; other keywords are those of generate().
+
+        decoder.stream(decoder.apply_chat_template(conversation, add_generation_prompt=True)) gives it piece by piece.
+        """
+        ids = self.apply_chat_template(conversation, tools=tools, documents=documents, chat_template=chat_template,
+                                       add_generation_prompt=True, **(template_variables or {}))
+        return self.generate(ids, **keywords)
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether the folder has a chat template."""
+        return self._native.has_chat_template
+
+    @overload
+    def apply_chat_template(self, conversation: Conversation, *, tokenize: Literal[True] = True, **keywords: Any) -> list[int]: ...
+    @overload
+    def apply_chat_template(self, conversation: Conversation, *, tokenize: Literal[False], **keywords: Any) -> str: ...
+    def apply_chat_template(self, conversation: Conversation, *, tools: Sequence[Any] | None = None, documents: Sequence[Any] | None = None,
+                            chat_template: str | None = None, add_generation_prompt: bool = False, tokenize: bool = True,
+                            **variables: Any) -> Any:
+        """A conversation as the ids, or without `tokenize` the text, that the folder's chat template makes of it.
+
+        As transformers' function of this name: `tools` are JSON schemas, `chat_template` is one of the folder's by its name or
+        the text of another, and `variables` are further ones that the template reads, such as enable_thinking=False.
+        """
+        options = {'add_generation_prompt': bool(add_generation_prompt), 'chat_template': chat_template or '',
+                   'tools': '' if tools is None else _json(tools, 'tools'),
+                   'documents': '' if documents is None else _json(documents, 'documents'),
+                   'variables': _json(variables, 'variables of the template') if variables else ''}
+        text = self._native.apply_chat_template(_json(conversation, 'the conversation'), options)
+        return self.tokenizer.encode(text, special_tokens=False).ids.tolist() if tokenize else text
+
     def _prompts(self, prompt: Any) -> tuple[bool, list[list[int]]]:
         if isinstance(prompt, str):
             return True, [self._ids(prompt)]
@@ -134,6 +174,13 @@ class Decoder:
 
     def _ids(self, prompt: Any) -> list[int]:
         return self.tokenizer.encode(prompt).ids.tolist() if isinstance(prompt, str) else [int(one) for one in prompt]
+
+
+def _json(value: Any, what: str) -> str:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f'{what}: {error}; a chat template is given what JSON has') from None
 
 
 def _told(on_token: OnToken) -> Callable[[int, int, bytes], bool]:

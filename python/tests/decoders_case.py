@@ -38,7 +38,8 @@ def tokenizer():
 
 class RandomDecoder:
     def __init__(self, folder, kind, seed=3):
-        given = dict(KINDS[kind])
+        """`kind`: a name in KINDS, or what such a row holds."""
+        given = dict(KINDS[kind] if isinstance(kind, str) else kind)
         self.folder, self.type, self.random, self.weights = str(folder), given['model_type'], np.random.default_rng(seed), {}
         if self.type == 'gpt2':
             self.config = {**given, 'vocab_size': VOCABULARY, 'eos_token_id': 0}
@@ -50,7 +51,7 @@ class RandomDecoder:
             self.size = given.get('head_dim') or WIDTH // self.heads
             self.config = {**given, 'hidden_size': WIDTH, 'intermediate_size': WIDE, 'num_hidden_layers': LAYERS,
                            'num_attention_heads': self.heads, 'num_key_value_heads': self.shared,
-                           'max_position_embeddings': PLACES, 'rms_norm_eps': 1e-6,
+                           'max_position_embeddings': given.pop('places', PLACES), 'rms_norm_eps': 1e-6,
                            'vocab_size': VOCABULARY, 'eos_token_id': [0, 31], 'tie_word_embeddings': tied}
             self.fill_llama(tied)
         os.makedirs(self.folder, exist_ok=True)

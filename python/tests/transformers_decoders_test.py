@@ -10,6 +10,7 @@ import unittest
 os.environ.setdefault('CUDA_VISIBLE_DEVICES', '')
 import tenfold
 from case import Case
+from chat_templates_case import FAMILIES, Conversations, read
 
 HAVE = all(importlib.util.find_spec(name) for name in ('torch', 'transformers', 'tokenizers'))
 if HAVE:
@@ -111,6 +112,32 @@ class Transformers(Case):
         result = tenfold.Decoder(folder, **QUICK).generate([5, 6], max_tokens=50)
         cut = min(free.index(one) for one in (0, end) if one in free)
         self.assertEqual((result.ids, result.finish), (free[:cut], 'end_token'))
+
+    def test_conversations(self):
+        """The text of a chat template, through transformers' own function."""
+        folder = self.path('chat')
+        save(folder, 'gpt2', SHAPES[0], 0)
+        with open(os.path.join(folder, 'tokenizer_config.json'), 'w') as file:
+            json.dump({'bos_token': '<s>', 'eos_token': '</s>'}, file)
+        decoder = tenfold.Decoder(folder, **QUICK)
+        tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=os.path.join(folder, 'tokenizer.json'), bos_token='<s>',
+                                                         eos_token='</s>')
+        for name, (alternates, system) in FAMILIES.items():
+            template, made, equal = read(name + '.jinja'), Conversations(name), 0
+            for _ in range(60):
+                messages, variables = made.conversation(alternates, system), made.variables()
+                given = dict(chat_template=template, tokenize=False, **variables)
+                try:
+                    expected = tokenizer.apply_chat_template(messages, **given)
+                except Exception as error:   # jinja2's, and Python's own
+                    self.assertNotIsInstance(error, ImportError)
+                    with self.assertRaises(tenfold.Error):
+                        decoder.apply_chat_template(messages, **given)
+                    continue
+                with self.subTest(name, messages=messages, variables=variables):
+                    self.assertEqual(decoder.apply_chat_template(messages, **given), expected)
+                equal += 1
+            self.assertGreater(equal, 20, name)
 
 
 if __name__ == '__main__':

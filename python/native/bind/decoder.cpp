@@ -48,6 +48,13 @@ struct PySession {
     const auto rows = static_cast<std::int64_t>(session.size());
     return array_of(logits, {rows, static_cast<std::int64_t>(logits.size()) / rows});
   }
+  nb::object append_each(const std::vector<Ids>& tokens, std::optional<double> timeout, nb::handle token) {
+    const RunOptions run = run_options(timeout, token);
+    const std::span<const float> logits = callbacks->run([&] { return session.append_each(tokens, run); });
+    std::int64_t rows = 0;
+    for (const Ids& one : tokens) rows += static_cast<std::int64_t>(one.size());
+    return array_of(logits, {rows, rows > 0 ? static_cast<std::int64_t>(logits.size()) / rows : 0});
+  }
   Ids ids(int sequence) const {
     const std::span<const std::int32_t> all = session.ids(sequence);
     return {all.begin(), all.end()};
@@ -62,7 +69,7 @@ struct PyDecoder {
   std::shared_ptr<Callbacks> callbacks = std::make_shared<Callbacks>();
   std::optional<Decoder> decoder;
 
-  PyDecoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_length, int max_batch, int prompt_chunk) {
+  PyDecoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_length, int max_batch, int prompt_chunk, int speculate) {
     DecoderOptions options;
     read_options(keywords, options.build, callbacks, "a decoder");
     if (nb::isinstance<nb::bool_>(cache))
@@ -70,13 +77,19 @@ struct PyDecoder {
     else if (!cache.is_none())
       options.cache->folder = text_of(cache);
     options.max_length = max_length, options.max_batch = max_batch, options.prompt_chunk = prompt_chunk;
+    options.speculate = speculate;
     const std::string path = text_of(folder);
     decoder.emplace(callbacks->run([&] { return Decoder::load(path, std::move(options)); }));
   }
 
   nb::list generate(const std::vector<Ids>& prompts, int max_tokens, const nb::dict& sampling, std::vector<std::string> stop,
-                    bool ignore_end, nb::handle on_token, nb::handle on_logits, std::optional<double> timeout, nb::handle token) {
-    GenerateCall call{.max_tokens = max_tokens, .stop = std::move(stop), .ignore_end = ignore_end, .run = run_options(timeout, token)};
+                    bool ignore_end, int speculate, nb::handle on_token, nb::handle on_logits, std::optional<double> timeout,
+                    nb::handle token) {
+    GenerateCall call{.max_tokens = max_tokens,
+                      .stop = std::move(stop),
+                      .speculate = speculate,
+                      .ignore_end = ignore_end,
+                      .run = run_options(timeout, token)};
     read_sampling(sampling, call.sampling);
     if (!on_token.is_none())
       call.token = [on_token](std::size_t sequence, std::int32_t id, std::string_view text) {
@@ -107,6 +120,16 @@ struct PyDecoder {
     to.repetition_penalty = nb::cast<float>(from["repetition_penalty"]), to.seed = nb::cast<std::uint64_t>(from["seed"]);
   }
 
+  std::string apply_chat_template(const std::string& messages, const nb::dict& given) const {
+    ChatOptions options{.add_generation_prompt = nb::cast<bool>(given["add_generation_prompt"])};
+    for (const auto& [name, text] : {std::pair{"chat_template", &options.chat_template},
+                                     {"tools", &options.tools},
+                                     {"documents", &options.documents},
+                                     {"variables", &options.variables}})
+      *text = nb::cast<std::string>(given[name]);
+    return callbacks->run([&] { return decoder->apply_chat_template(messages, options); });
+  }
+
   PySession start(int sequences) const {
     return {callbacks, callbacks->run([&] { return decoder->start(sequences); })};
   }
@@ -115,6 +138,7 @@ struct PyDecoder {
     nb::dict dict;
     dict["prompt_tokens"] = c.prompt_tokens, dict["new_tokens"] = c.new_tokens, dict["prompt_runs"] = c.prompt_runs;
     dict["steps"] = c.steps, dict["prompt_s"] = c.prompt_s, dict["step_s"] = c.step_s;
+    dict["guessed_tokens"] = c.guessed_tokens, dict["accepted_tokens"] = c.accepted_tokens;
     return dict;
   }
 };
@@ -128,19 +152,25 @@ void bind_decoder(nb::module_& m) {
       .def_ro("vocabulary", &DecoderInfo::vocabulary)
       .def_ro("max_length", &DecoderInfo::max_length)
       .def_ro("max_batch", &DecoderInfo::max_batch)
+      .def_ro("speculate", &DecoderInfo::speculate)
       .def_ro("cache_bytes", &DecoderInfo::cache_bytes)
       .def_ro("end_tokens", &DecoderInfo::end_tokens);
   nb::class_<PySession>(m, "DecoderSession", "A batch of sequences with their keys and values.")
       .def("append", &PySession::append, nb::arg("tokens"), nb::arg("timeout").none() = nb::none(), nb::arg("token").none() = nb::none(),
            "Appends a list of tokens to each sequence; f32[sequences, vocabulary], the logits behind each one's last token.")
+      .def("append_each", &PySession::append_each, nb::arg("tokens"), nb::arg("timeout").none() = nb::none(),
+           nb::arg("token").none() = nb::none(),
+           "The same, with logits behind each of these tokens: f32[tokens, vocabulary], those of the first sequence first.")
       .def("ids", &PySession::ids, nb::arg("sequence") = 0, "The tokens of a sequence so far.")
-      .def("truncate", [](PySession& s, int sequence, int length) { s.session.truncate(sequence, length); }, nb::arg("sequence"),
-           nb::arg("length"), "Forgets the tokens of a sequence from there on.")
+      .def(
+          "truncate", [](PySession& s, int sequence, int length) { s.session.truncate(sequence, length); }, nb::arg("sequence"),
+          nb::arg("length"), "Forgets the tokens of a sequence from there on.")
       .def("fork", &PySession::fork, "A copy, which goes its own way.")
       .def("__len__", [](const PySession& s) { return s.session.size(); });
   nb::class_<PyDecoder>(m, "Decoder", "A decoder from a folder.")
-      .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, int>(), nb::arg("folder"), nb::arg("options"),
-           nb::arg("cache").none() = nb::none(), nb::arg("max_length") = 0, nb::arg("max_batch") = 1, nb::arg("prompt_chunk") = 512)
+      .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, int, int>(), nb::arg("folder"), nb::arg("options"),
+           nb::arg("cache").none() = nb::none(), nb::arg("max_length") = 0, nb::arg("max_batch") = 1, nb::arg("prompt_chunk") = 512,
+           nb::arg("speculate") = 0)
       .def_prop_ro("info", [](const PyDecoder& d) { return d.decoder->info(); })
       .def_prop_ro("counts", &PyDecoder::counts, "Tokens, runs and seconds so far.")
       .def_prop_ro(
@@ -150,9 +180,13 @@ void bind_decoder(nb::module_& m) {
           },
           "The engine, which is made first if there is none yet.")
       .def("generate", &PyDecoder::generate, nb::arg("prompts"), nb::arg("max_tokens"), nb::arg("sampling"), nb::arg("stop"),
-           nb::arg("ignore_end"), nb::arg("on_token").none(), nb::arg("on_logits").none(), nb::arg("timeout").none(),
+           nb::arg("ignore_end"), nb::arg("speculate"), nb::arg("on_token").none(), nb::arg("on_logits").none(), nb::arg("timeout").none(),
            nb::arg("token").none(),
            "For each prompt: ids, text in UTF-8, why it ended, tokens of the prompt, and how many of them were reused.")
+      .def("apply_chat_template", &PyDecoder::apply_chat_template, nb::arg("messages"), nb::arg("options"),
+           "A conversation, as JSON, as the text that the chat template makes of it.")
+      .def_prop_ro(
+          "has_chat_template", [](const PyDecoder& d) { return d.decoder->has_chat_template(); }, "Whether the folder has one.")
       .def("start", &PyDecoder::start, nb::arg("sequences") = 1, "Empty sequences.")
       .def(
           "prepare", [](const PyDecoder& d) { d.callbacks->run([&] { d.decoder->prepare(); }); },

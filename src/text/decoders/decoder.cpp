@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "tenfold/internal/as_error.h"
+#include "text/chat/chat_template.h"
 #include "text/decoders/engine.h"
 #include "text/decoders/generate.h"
 #include "text/decoders/session.h"
@@ -25,6 +26,7 @@ DecoderInfo info_of(const Model& model, const DecoderOptions& options) {
           .vocabulary = static_cast<int>(model.vocabulary),
           .max_length = static_cast<int>(cache.capacity),
           .max_batch = options.max_batch,
+          .speculate = static_cast<int>(model.speculate),
           .cache_bytes = 2 * cache.layers * cache.layer_bytes(),
           .end_tokens = model.end_tokens};
 }
@@ -34,6 +36,8 @@ void check(const DecoderOptions& options) {
     if (value < 1) fail(ErrorKind::invalid_argument, std::string(field) + " is " + std::to_string(value) + ", 1 or more was expected");
   };
   positive(options.max_batch, "max_batch"), positive(options.prompt_chunk, "prompt_chunk");
+  if (options.speculate < 0 || options.speculate > 64)
+    fail(ErrorKind::invalid_argument, "speculate is " + std::to_string(options.speculate) + ", 0 to 64 was expected");
   if (!options.build.profiles.empty())
     fail(ErrorKind::invalid_argument,
          "DecoderOptions::build has profiles; a decoder makes its own from max_length, max_batch and prompt_chunk");
@@ -55,9 +59,10 @@ struct Decoder::Impl {
   DecoderOptions options;
   DecoderInfo info;
   Tokenizer tokenizer;
+  chat::ChatTemplates templates;
   mutable std::mutex making, mutex;
   mutable std::shared_ptr<const SessionModel> made;
-  mutable std::vector<DecoderSession> idle;           // with the tokens of earlier calls, the newest last
+  mutable std::vector<DecoderSession> idle;          // with the tokens of earlier calls, the newest last
   mutable std::size_t running = 0, max_running = 0;  // sessions in use; idle ones are no more than ever were in use at once
   mutable DecoderCounts counts;
 
@@ -65,7 +70,8 @@ struct Decoder::Impl {
       : model((check(given), read_model(folder, given))),
         options(std::move(given)),
         info(info_of(model, options)),
-        tokenizer(Tokenizer::load(folder)) {
+        tokenizer(Tokenizer::load(folder)),
+        templates(chat::ChatTemplates::of_folder(folder)) {
     if (tokenizer.vocabulary_size() > info.vocabulary)
       fail(ErrorKind::invalid_model, "the tokenizer has " + std::to_string(tokenizer.vocabulary_size()) +
                                          " tokens, but the weights have embeddings for " + std::to_string(info.vocabulary) +
@@ -76,13 +82,13 @@ struct Decoder::Impl {
     const std::lock_guard lock(making);
     if (!made) {
       Engine engine = make_engine(model, options);
-      made =
-          std::make_shared<const SessionModel>(SessionModel{.engine = std::move(engine),
-                                                            .cache = model.cache,
-                                                            .vocabulary = info.vocabulary,
-                                                            .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity),
-                                                            .places_step = places_step(model.cache, options.build.device)});
-      model.weights.forget();   // the engine has them in its own form
+      made = std::make_shared<const SessionModel>(SessionModel{.engine = std::move(engine),
+                                                               .cache = model.cache,
+                                                               .vocabulary = info.vocabulary,
+                                                               .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity),
+                                                               .speculate = model.speculate,
+                                                               .places_step = places_step(model.cache, options.build.device)});
+      model.weights.forget();  // the engine has them in its own form
     }
     return made;
   }
@@ -121,17 +127,17 @@ struct Decoder::Impl {
       const std::string which = "prompt " + std::to_string(i);
       if (prompts[i].empty()) fail(ErrorKind::invalid_argument, which + " has no tokens; a text is continued, so give at least one");
       if (prompts[i].size() > static_cast<std::size_t>(info.max_length))
-        fail(ErrorKind::invalid_argument, which + " has " + std::to_string(prompts[i].size()) + " tokens, but max_length is " +
-                                              std::to_string(info.max_length));
+        fail(ErrorKind::invalid_argument,
+             which + " has " + std::to_string(prompts[i].size()) + " tokens, but max_length is " + std::to_string(info.max_length));
       for (const std::int32_t id : prompts[i])
         if (id < 0 || id >= info.vocabulary)
-          fail(ErrorKind::invalid_argument, which + " has the token " + std::to_string(id) + "; the model has tokens 0 to " +
-                                                std::to_string(info.vocabulary - 1));
+          fail(ErrorKind::invalid_argument,
+               which + " has the token " + std::to_string(id) + "; the model has tokens 0 to " + std::to_string(info.vocabulary - 1));
     }
   }
 
   std::vector<Generated> generate(std::span<const Ids> prompts, const GenerateCall& call) const {
-    decoders::check(call);
+    decoders::check(call, info);
     check_prompts(prompts);
     std::vector<Generated> all;
     for (std::size_t first = 0; first < prompts.size();) {
@@ -167,6 +173,7 @@ struct Decoder::Impl {
     for (const Generated& one : results)
       counts.prompt_tokens += one.prompt_tokens - one.reused_tokens, counts.new_tokens += static_cast<std::int64_t>(one.ids.size());
     counts.prompt_runs += clock.prompt_runs, counts.steps += clock.steps, counts.prompt_s += clock.prompt_s, counts.step_s += clock.step_s;
+    counts.guessed_tokens += clock.guessed, counts.accepted_tokens += clock.accepted;
   }
 };
 
@@ -189,7 +196,9 @@ DecoderCounts Decoder::counts() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->counts;
 }
-void Decoder::prepare() const { as_error([&] { impl_->shared(); }); }
+void Decoder::prepare() const {
+  as_error([&] { impl_->shared(); });
+}
 const Engine& Decoder::engine() const {
   return as_error([&]() -> const Engine& { return impl_->shared()->engine; });
 }
@@ -207,6 +216,19 @@ std::vector<Generated> Decoder::generate(std::span<const std::string_view> promp
 }
 std::vector<Generated> Decoder::generate_ids(std::span<const Ids> prompts, const GenerateCall& call) const {
   return as_error([&] { return impl_->generate(prompts, call); });
+}
+
+bool Decoder::has_chat_template() const { return impl_->templates.any(); }
+std::string Decoder::apply_chat_template(std::string_view messages_json, const ChatOptions& options) const {
+  return as_error([&] { return impl_->templates.apply(messages_json, options); });
+}
+std::string Decoder::apply_chat_template(std::span<const ChatMessage> messages, const ChatOptions& options) const {
+  return as_error([&] { return impl_->templates.apply(chat::messages_json(messages), options); });
+}
+// The template has written the special tokens.
+Generated Decoder::chat(std::span<const ChatMessage> messages, const GenerateCall& call, const ChatOptions& options) const {
+  const Ids ids = impl_->tokenizer.encode(apply_chat_template(messages, options), false).ids;
+  return std::move(generate_ids(std::span(&ids, 1), call).front());
 }
 
 std::string_view name(Finish finish) {

@@ -15,11 +15,12 @@ constexpr int kNetworks = 2;
 
 // Kernels of a step are chosen for a cache that is half full: `usual` tokens.
 OptimizationProfile profile(const CacheSizes& cache, std::int64_t batch, std::int64_t min_tokens, std::int64_t usual_tokens,
-                            std::int64_t max_tokens) {
+                            std::int64_t max_tokens, std::int64_t rows = 1) {
   const std::int64_t usual = std::clamp<std::int64_t>(cache.capacity / 2, usual_tokens, cache.capacity);
   OptimizationProfile profile;
   profile["ids"] = profile["positions"] = {{1, min_tokens}, {batch, usual_tokens}, {batch, max_tokens}};
-  profile["start"] = profile["last"] = {{1}, {batch}, {batch}};
+  profile["start"] = {{1}, {batch}, {batch}};
+  profile["last"] = {{1}, {batch * rows}, {batch * rows}};
   profile["keys"] = {{1}, {usual}, {cache.capacity}};
   const auto shape = [&](std::int64_t sequences) { return Shape{sequences, cache.heads, cache.capacity, cache.size}; };
   for (std::int64_t layer = 0; layer < cache.layers; ++layer)
@@ -27,10 +28,11 @@ OptimizationProfile profile(const CacheSizes& cache, std::int64_t batch, std::in
   return profile;
 }
 
-std::vector<OptimizationProfile> profiles(const CacheSizes& cache, const DecoderOptions& options) {
+std::vector<OptimizationProfile> profiles(const CacheSizes& cache, const DecoderOptions& options, std::int64_t speculate) {
   std::vector<OptimizationProfile> all{profile(cache, options.max_batch, 1, 1, 1)};
   const std::int64_t chunk = std::min<std::int64_t>(options.prompt_chunk, cache.capacity);
   if (chunk > 1) all.push_back(profile(cache, options.max_batch, 2, std::max<std::int64_t>(2, chunk / 4), chunk));
+  if (const std::int64_t rows = speculate + 1; rows > 1) all.push_back(profile(cache, options.max_batch, 2, rows, rows, rows));
   return all;
 }
 
@@ -67,7 +69,7 @@ std::int64_t places_step(const CacheSizes& cache, std::string_view device) {
 
 Engine make_engine(const Model& model, const DecoderOptions& options) {
   BuildConfig config = options.build;
-  config.profiles = profiles(model.cache, options);
+  config.profiles = profiles(model.cache, options, model.speculate);
   const auto make = [&] {
     constexpr std::int64_t kTokens = 64;
     if (config.fp16 && is_gpu(config.device) && config.check_overflow && config.typical_inputs.empty())

@@ -8,9 +8,9 @@
 
 namespace tenfold::decoders {
 
-struct Clock { double prompt_s = 0, step_s = 0; std::int64_t prompt_runs = 0, steps = 0; };
+struct Clock { double prompt_s = 0, step_s = 0; std::int64_t prompt_runs = 0, steps = 0, guessed = 0, accepted = 0; };
 
-void check(const GenerateCall& call);   // throws invalid_argument, naming the field
+void check(const GenerateCall& call, const DecoderInfo& info);   // throws invalid_argument, naming the field
 // Continues the sequences of `session`, which holds the first reused[i] tokens of prompts[i]. `first` is the number of the first one
 // in its call, for callbacks and seeds.
 std::vector<Generated> generate(DecoderSession& session, std::span<const std::vector<std::int32_t>> prompts, std::size_t first,

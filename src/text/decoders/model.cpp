@@ -84,6 +84,7 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   model.cache.type = cache_type(options.build);
   const Shape table = model.weights.shape(model.prefix + architecture->table, {-1, -1});
   model.vocabulary = table[0], model.width = table[1];
+  model.speculate = std::min<std::int64_t>(options.speculate, model.cache.capacity - 1);
   read_end_tokens(model.json(), model.end_tokens);
   const nlohmann::json generation = read_json_if_there(folder + "/generation_config.json");
   read_end_tokens({generation, "generation_config.json"}, model.end_tokens);
@@ -96,6 +97,13 @@ std::string identity_of(const Model& model) {
   return text;
 }
 
+// Output weights may be those of the embeddings: where config.json says so, or says nothing and there are no others.
+std::string Model::head() const {
+  const bool own = weights.has("lm_head.weight"), tied = json().flag("tie_word_embeddings", !own);
+  if (!tied && !own) json().wrong("tie_word_embeddings is false, but the weights have no lm_head.weight");
+  return tied ? prefix + architecture->table : "lm_head.weight";
+}
+
 Network Model::network() const {
   const std::string name = std::filesystem::path(path).filename().string();
   Network net(name.empty() ? "decoder" : name);
@@ -103,13 +111,11 @@ Network Model::network() const {
   const Json fields = json();
   const NetworkTensor ids = net.input("ids", DType::i32, {"batch", "tokens"}),
                       positions = net.input("positions", DType::i32, {"batch", "tokens"});
-  const NetworkTensor last = net.input("last", DType::i32, {"batch"});
+  const NetworkTensor last = net.input("last", DType::i32, {speculate > 0 ? "rows" : "batch"});
   CachedAttention attention(b, cache, positions);
   const NetworkTensor hidden = architecture->hidden({b, fields, prefix, ids, positions, attention});
   const NetworkTensor rows = net.gather(net.shuffle(hidden, {}, Shape{-1, width}), last);
-  // Output weights may be those of the embeddings.
-  const std::string head = weights.has("lm_head.weight") ? "lm_head.weight" : prefix + architecture->table;
-  net.mark_output(net.matrix_multiply(rows, b.weight(head, {vocabulary, width}), false, true), "logits");
+  net.mark_output(net.matrix_multiply(rows, b.weight(head(), {vocabulary, width}), false, true), "logits");
   return net;
 }
 

@@ -16,14 +16,16 @@ struct Model {
   Weights weights;
   std::string prefix;                 // of the weights' names
   CacheSizes cache;                   // with the capacity that options ask for
-  std::int64_t width = 0, vocabulary = 0;
+  std::int64_t width = 0, vocabulary = 0, speculate = 0;
   std::vector<std::int32_t> end_tokens;
   std::string identity;               // of the files that plans are made of, once it is needed
 
   tokenizing::Json json() const { return {config, "config.json"}; }
-  // Inputs: "ids" and "positions", i32[batch, tokens]; "last", i32[batch]: which of the batch * tokens rows give logits; those of
-  // CachedAttention. Outputs: "logits", f32[batch, vocabulary], and each layer's "present.N.key" and "present.N.value".
+  // Inputs: "ids" and "positions", i32[batch, tokens]; "last", i32[batch], or i32[rows] where steps guess: which of the batch * tokens
+  // rows give logits; those of CachedAttention. Outputs: "logits", f32[batch, vocabulary], or of these rows, and each layer's
+  // "present.N.key" and "present.N.value".
   Network network() const;
+  std::string head() const;           // the tensor that gives logits; throws invalid_model
 };
 
 Model read_model(const std::string& folder, const DecoderOptions& options);   // throws as Decoder::load does

@@ -34,12 +34,12 @@ DecoderSession::Impl::Impl(std::shared_ptr<const decoders::SessionModel> of, int
     need(*context, context->set_input_shape(past, Shape{this->sequences(), cache.heads, cache.capacity, cache.size}));
   });
   const auto rows = static_cast<std::size_t>(sequences);
-  start_.resize(rows), last_.resize(rows), run_logits_.resize(rows * static_cast<std::size_t>(model->vocabulary));
+  const std::size_t max_rows = rows * static_cast<std::size_t>(model->speculate + 1);
+  start_.resize(rows), run_logits_.resize(max_rows * static_cast<std::size_t>(model->vocabulary));
   keys_.resize(static_cast<std::size_t>(cache.capacity), 1);
   bind("start", start_.data(), static_cast<std::int64_t>(rows * sizeof(std::int64_t)));
-  bind("last", last_.data(), static_cast<std::int64_t>(rows * sizeof(std::int32_t)));
   bind("logits", run_logits_.data(), static_cast<std::int64_t>(run_logits_.size() * sizeof(float)));
-  for (const char* name : {"start", "last"}) need(*context, context->set_input_shape(model->engine.binding_index(name), Shape{sequences}));
+  need(*context, context->set_input_shape(model->engine.binding_index("start"), Shape{sequences}));
 }
 
 void DecoderSession::Impl::bind(const char* name, void* memory, std::int64_t bytes) {
@@ -63,15 +63,14 @@ void DecoderSession::Impl::check(std::span<const std::vector<std::int32_t>> toke
 
 // Sequence i computes count tokens from place from[i] on. Behind its own last token it computes what no query will see: each place is
 // written again before a later token reads it.
-void DecoderSession::Impl::run(std::span<const std::vector<std::int32_t>> whole, const std::vector<std::int64_t>& from,
-                               std::int64_t count, const RunOptions& options) {
+void DecoderSession::Impl::run(std::span<const std::vector<std::int32_t>> whole, const std::vector<std::int64_t>& from, std::int64_t count,
+                               const RunOptions& options) {
   const std::size_t total = ids.size() * static_cast<std::size_t>(count);
   run_ids_.assign(total, 0), positions_.resize(total);
   std::int64_t keys = 1;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto size = static_cast<std::int64_t>(whole[i].size());
     start_[i] = from[i], keys = std::max(keys, from[i] + count);
-    last_[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) * count + std::clamp<std::int64_t>(size - 1 - from[i], 0, count - 1));
     for (std::int64_t t = 0; t < count; ++t) {
       const std::size_t at = i * static_cast<std::size_t>(count) + static_cast<std::size_t>(t);
       if (from[i] + t < size) run_ids_[at] = whole[i][static_cast<std::size_t>(from[i] + t)];
@@ -87,18 +86,48 @@ void DecoderSession::Impl::run(std::span<const std::vector<std::int32_t>> whole,
   bind("ids", run_ids_.data(), static_cast<std::int64_t>(total * sizeof(std::int32_t)));
   bind("positions", positions_.data(), static_cast<std::int64_t>(total * sizeof(std::int32_t)));
   bind("keys", keys_.data(), keys);
+  need(*context, context->set_input_shape(engine.binding_index("last"), Shape{static_cast<std::int64_t>(last_.size())}));
+  bind("last", last_.data(), static_cast<std::int64_t>(last_.size() * sizeof(std::int32_t)));
   need(*context, context->run_with(options));
+}
+
+std::vector<std::vector<std::int32_t>> DecoderSession::Impl::with(std::span<const std::vector<std::int32_t>> tokens) const {
+  std::vector<std::vector<std::int32_t>> whole = ids;
+  for (std::size_t i = 0; i < ids.size(); ++i) whole[i].insert(whole[i].end(), tokens[i].begin(), tokens[i].end());
+  return whole;
+}
+
+std::span<const float> DecoderSession::Impl::append_each(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& options) {
+  check(tokens);
+  std::int64_t count = 0;
+  for (const auto& one : tokens) count = std::max(count, static_cast<std::int64_t>(one.size()));
+  if (count > model->speculate + 1)
+    fail(ErrorKind::invalid_argument, std::to_string(count) + " tokens of one sequence, but speculate is " +
+                                          std::to_string(model->speculate) + ", so that logits behind each are there for " +
+                                          std::to_string(model->speculate + 1) + " tokens");
+  if (count == 0) return {};
+  std::vector<std::vector<std::int32_t>> whole = with(tokens);
+  std::vector<std::int64_t> from;
+  last_.clear();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto done = static_cast<std::int64_t>(ids[i].size());
+    from.push_back(std::min(done, model->cache.capacity - count));
+    for (std::size_t t = 0; t < tokens[i].size(); ++t)
+      last_.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(i) * count + done - from[i] + static_cast<std::int64_t>(t)));
+  }
+  run(whole, from, count, options);
+  ids = std::move(whole);
+  return std::span<const float>(run_logits_).first(last_.size() * static_cast<std::size_t>(model->vocabulary));
 }
 
 // In pieces of a prompt. No piece may end behind the cache: a sequence that is near its end computes some of its last tokens again.
 std::span<const float> DecoderSession::Impl::append(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& options) {
   check(tokens);
-  std::vector<std::vector<std::int32_t>> whole = ids;
+  std::vector<std::vector<std::int32_t>> whole = with(tokens);
   std::vector<std::int64_t> done;
   std::int64_t left = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     done.push_back(static_cast<std::int64_t>(ids[i].size()));
-    whole[i].insert(whole[i].end(), tokens[i].begin(), tokens[i].end());
     left = std::max(left, static_cast<std::int64_t>(tokens[i].size()));
   }
   const auto vocabulary = static_cast<std::size_t>(model->vocabulary);
@@ -107,6 +136,11 @@ std::span<const float> DecoderSession::Impl::append(std::span<const std::vector<
     const std::int64_t count = std::min(left, model->chunk);
     std::vector<std::int64_t> from;
     for (const std::int64_t at : done) from.push_back(std::min(at, model->cache.capacity - count));
+    last_.resize(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const std::int64_t own = static_cast<std::int64_t>(whole[i].size()) - 1 - from[i];
+      last_[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) * count + std::clamp<std::int64_t>(own, 0, count - 1));
+    }
     run(whole, from, count, options);
     left = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -157,6 +191,9 @@ std::span<const std::int32_t> DecoderSession::ids(int sequence) const {
 }
 std::span<const float> DecoderSession::append(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& run) {
   return impl_->append(tokens, run);
+}
+std::span<const float> DecoderSession::append_each(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& run) {
+  return impl_->append_each(tokens, run);
 }
 void DecoderSession::truncate(int sequence, int length) { impl_->truncate(sequence, length); }
 DecoderSession DecoderSession::fork() const { return DecoderSession(impl_->fork()); }

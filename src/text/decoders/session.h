@@ -14,7 +14,7 @@ namespace tenfold::decoders {
 struct SessionModel {
   Engine engine;
   CacheSizes cache;
-  std::int64_t vocabulary = 0, chunk = 0;
+  std::int64_t vocabulary = 0, chunk = 0, speculate = 0;
   // Places of the cache are read in multiples of so many: shapes that come again are launched as one graph on a GPU.
   std::int64_t places_step = 1;
 };
@@ -31,13 +31,15 @@ struct DecoderSession::Impl {
 
   Impl(std::shared_ptr<const decoders::SessionModel> of, int sequences);
   std::span<const float> append(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& options);
+  std::span<const float> append_each(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& options);
   void truncate(int sequence, int length);
   std::unique_ptr<Impl> fork() const;
 
  private:
-  // One run for `count` tokens of each sequence.
+  // One run for `count` tokens of each sequence. Rows last_ of them give logits.
   void run(std::span<const std::vector<std::int32_t>> whole, const std::vector<std::int64_t>& from, std::int64_t count,
            const RunOptions& options);
+  std::vector<std::vector<std::int32_t>> with(std::span<const std::vector<std::int32_t>> tokens) const;   // the sequences, continued
   void check(std::span<const std::vector<std::int32_t>> tokens) const;
   void bind(const char* name, void* memory, std::int64_t bytes);
   std::int64_t sequences() const { return static_cast<std::int64_t>(ids.size()); }

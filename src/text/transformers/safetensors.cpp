@@ -45,7 +45,7 @@ void WeightFile::read(std::size_t at, std::byte* to, std::size_t bytes) const {
     at += static_cast<std::size_t>(got), to += got, bytes -= static_cast<std::size_t>(got);
   }
   if (bytes > 0 || !same())
-    fail(ErrorKind::io, "'" + path_ + "' has changed since it was opened; load the encoder again, and replace files of one in use (a new "
+    fail(ErrorKind::io, "'" + path_ + "' has changed since it was opened; load the model again, and replace files of one in use (a new "
                         "file that is renamed) instead of writing over them");
 }
 

@@ -6,6 +6,7 @@
 #include "tenfold/c/build.h"
 #include "tenfold/c/quantize.h"
 #include "tenfold/c/quantize_file.h"
+#include "tenfold/internal/c_build_config.h"
 #include "tenfold/network.h"
 #include "tenfold/quantize_file.h"
 #include "tenfold/timing_cache.h"
@@ -33,7 +34,6 @@ struct tenfold_timing_cache {
 
 namespace tenfold::c {
 
-BuildConfig config_of(const tenfold_build_config* given);
 Calibration calibration_of(const tenfold_calibration* given);
 std::vector<tenfold_range> ranges_of(const tenfold_range* ranges, std::int32_t count);   // throws invalid_argument on null
 ShapeRange shapes_of(const tenfold_range& range);
