@@ -33,7 +33,9 @@ class Generated(NamedTuple):
 
 
 class Decoder:
-    """A decoder of a folder: config.json, a tokenizer and safetensors. Its methods may be called from several threads at once.
+    """A decoder of a folder (config.json, a tokenizer and safetensors), or of an ONNX file with past_key_values beside a tokenizer.
+
+    Its methods may be called from several threads at once.
 
     max_length: tokens of a sequence, prompt included (0: as many as the model has places for, at most 4,096);
     max_batch: sequences that are computed at once; plan_cache: a folder, None for the usual one, or False for none.
@@ -45,7 +47,7 @@ class Decoder:
         self._folder = os.fspath(folder)
         self._native = _native.Decoder(self._folder, {'device': device, 'optimization_level': 1, **build}, cache=plan_cache,
                                        max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk)
-        self.tokenizer = Tokenizer(self._folder)
+        self.tokenizer = Tokenizer(self._native.info.tokenizer_folder)
 
     @property
     def info(self) -> _native.DecoderInfo:

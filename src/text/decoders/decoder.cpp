@@ -20,13 +20,14 @@ namespace {
 
 DecoderInfo info_of(const Model& model, const DecoderOptions& options) {
   const CacheSizes& cache = model.cache;
-  return {.architecture = model.json().text("model_type"),
+  return {.architecture = model.type,
           .layers = static_cast<int>(cache.layers),
           .vocabulary = static_cast<int>(model.vocabulary),
           .max_length = static_cast<int>(cache.capacity),
           .max_batch = options.max_batch,
           .cache_bytes = 2 * cache.layers * cache.layer_bytes(),
-          .end_tokens = model.end_tokens};
+          .end_tokens = model.end_tokens,
+          .tokenizer_folder = model.tokenizer};
 }
 
 void check(const DecoderOptions& options) {
@@ -65,7 +66,7 @@ struct Decoder::Impl {
       : model((check(given), read_model(folder, given))),
         options(std::move(given)),
         info(info_of(model, options)),
-        tokenizer(Tokenizer::load(folder)) {
+        tokenizer(Tokenizer::load(model.tokenizer)) {
     if (tokenizer.vocabulary_size() > info.vocabulary)
       fail(ErrorKind::invalid_model, "the tokenizer has " + std::to_string(tokenizer.vocabulary_size()) +
                                          " tokens, but the weights have embeddings for " + std::to_string(info.vocabulary) +
@@ -81,7 +82,7 @@ struct Decoder::Impl {
                                                             .cache = model.cache,
                                                             .vocabulary = info.vocabulary,
                                                             .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity)});
-      model.weights.forget();   // the engine has them in its own form
+      model.forget();   // the engine has them in its own form
     }
     return made;
   }

@@ -8,7 +8,7 @@ namespace tenfold::decoders {
 namespace {
 
 // Raised when networks change, so that plans of older ones are not taken.
-constexpr int kNetworks = 1;
+constexpr int kNetworks = 2;
 
 // Kernels of a step are chosen for a cache that is a quarter full: `usual` tokens.
 OptimizationProfile profile(const CacheSizes& cache, std::int64_t batch, std::int64_t min_tokens, std::int64_t usual_tokens,
@@ -36,7 +36,7 @@ std::vector<OptimizationProfile> profiles(const CacheSizes& cache, const Decoder
 Engine make_engine(const Model& model, const DecoderOptions& options) {
   BuildConfig config = options.build;
   config.profiles = profiles(model.cache, options);
-  const auto make = [&] { return build(model.network(), config); };
+  const auto make = [&] { return model.built(config); };
   const std::optional<PlanCache> cache = transformers::open_cache(options.cache, config.log);
   if (!cache) return make();
   const std::string text = "decoder " + std::to_string(kNetworks) + "\n" + identity_of(model);

@@ -1,6 +1,7 @@
 // A decoder as it was read from its folder, and the network that computes with it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,20 +11,24 @@
 namespace tenfold::decoders {
 
 struct Model {
-  std::string path;
+  std::string path;                   // the folder, or the ONNX file
+  std::string tokenizer;              // the folder with the tokenizer
+  std::string type;                   // as configurations name it: "llama"
   nlohmann::json config;              // config.json
   const Architecture* architecture = nullptr;
   Weights weights;
   std::string prefix;                 // of the weights' names
+  std::shared_ptr<Network> rewritten;   // of an ONNX file; null: the network is made of weights
   CacheSizes cache;                   // with the capacity that options ask for
   std::int64_t width = 0, vocabulary = 0;
   std::vector<std::int32_t> end_tokens;
-  std::string identity;               // of the files that plans are made of, once it is needed
 
   tokenizing::Json json() const { return {config, "config.json"}; }
   // Inputs: "ids" and "positions", i32[batch, tokens]; "last", i32[batch]: which of the batch * tokens rows give logits; those of
   // CachedAttention. Outputs: "logits", f32[batch, vocabulary], and each layer's "present.N.key" and "present.N.value".
   Network network() const;
+  Engine built(const BuildConfig& config) const;
+  void forget() const;   // what engines have in their own form
 };
 
 Model read_model(const std::string& folder, const DecoderOptions& options);   // throws as Decoder::load does

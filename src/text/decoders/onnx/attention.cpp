@@ -1,0 +1,62 @@
+#include "text/decoders/onnx/attention.h"
+
+#include <algorithm>
+
+#include "text/decoders/onnx/walk.h"
+#include "text/fail.h"
+
+namespace tenfold::decoders::onnx {
+
+namespace { enum Operand : std::uint8_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kValidKeys }; }
+
+NetworkTensor Attentions::mask(std::int64_t window, DType type, bool visible) {
+  NetworkTensor& known = masks_[{window, type, visible}];
+  if (known.defined()) return known;
+  if (type != DType::boolean) return known = type == DType::f32 ? cached_.mask(window) : net_.cast(cached_.mask(window), type);
+  return known = visible ? net_.unary(Unary::logical_not, cached_.hidden(window)) : cached_.hidden(window);
+}
+
+NetworkTensor Attentions::apart(NetworkTensor rows, std::int64_t heads, std::int64_t size) const {
+  return rank(net_, rows) == 4 ? rows : blocks_.by_head(rows, heads, size);
+}
+
+void Attentions::reads(NetworkNodeRef node, bool keys, NetworkTensor all) {
+  Read& read = reads_[node.index];
+  read.node = node;
+  (keys ? read.keys : read.values) = all;
+}
+
+// The node's own mask, and that of is_causal: a token sees what is in front of it.
+NetworkTensor Attentions::mask_of(const NetworkNodeInfo& node) {
+  NetworkTensor own = node.inputs.size() > kMask ? node.inputs[kMask] : NetworkTensor{};
+  const bool is_ours = std::any_of(masks_.begin(), masks_.end(), [&](const auto& one) { return same(one.second, own); });
+  if (integer(node, "is_causal", 0) == 0 || is_ours) return own;
+  const DType type = own.defined() ? net_.dtype(own) : net_.dtype(node.inputs[kQuery]);
+  const NetworkTensor causal = mask(0, type, true);
+  if (!own.defined()) return causal;
+  return net_.elementwise(type == DType::boolean ? Elementwise::logical_and : Elementwise::sum, own, causal);
+}
+
+void Attentions::replace(const Read& read) {
+  const NetworkNodeInfo node = net_.node(read.node);
+  if (!read.keys.defined() || !read.values.defined())
+    tokenizing::fail(ErrorKind::invalid_model, shown(node) + " continues a past key or a past value, not both");
+  if (node.outputs.size() > 3 && !net_.users(node.outputs[3]).empty())
+    tokenizing::fail(ErrorKind::unsupported, shown(node) + " gives its scores, which a decoder over a cache in place does not have");
+  const bool packed = rank(net_, node.inputs[kQuery]) == 3;
+  NetworkTensor q = node.inputs[kQuery];
+  const std::int64_t size = net_.dims(read.keys)[3].extent;
+  if (packed) q = blocks_.by_head(q, integer(node, "q_num_heads", 0), size);
+  NetworkAttributes attributes;
+  for (const char* name : {"scale", "softcap"})
+    if (const auto at = node.attributes.find(name); at != node.attributes.end()) attributes[name] = at->second;
+  NetworkTensor y = net_.add_node("Attention", {q, read.keys, read.values, mask_of(node)}, attributes)[0];
+  if (packed) y = net_.shuffle(y, {0, 2, 1, 3}, Shape{0, 0, -1});
+  net_.replace(node.outputs[0], y);
+}
+
+void Attentions::replace_nodes() {
+  for (const auto& [index, read] : reads_) replace(read);
+}
+
+}  // namespace tenfold::decoders::onnx
