@@ -80,7 +80,7 @@ bool is_past(const Network& net, NetworkTensor value) { return is_float(net.dtyp
 void find_heads(const Network& net, Cache& cache) {
   const NetworkTensor from = cache.form == Form::attention ? cache.past : cache.rows;
   if (rank(net, from) != 4) fail(ErrorKind::unsupported, "what is added to '" + cache.past_name + "' has no known rank of 4");
-  cache.heads = extent(net, from, 1), cache.size = extent(net, from, 3);
+  cache.heads = extent(net, from, 1), cache.size = extent(net, from, 3), cache.length = extent(net, cache.past, 2);
   if (cache.heads < 0) cache.heads = extent(net, cache.past, 1);
   if (cache.size < 0) cache.size = extent(net, cache.past, 3);
   if (cache.heads < 1 || cache.size < 1)

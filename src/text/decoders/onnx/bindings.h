@@ -28,7 +28,8 @@ struct Cache {
   Form form = Form::concat;
   NetworkNodeRef node;    // that makes the present
   NetworkTensor rows;     // keys or values of this run's tokens; of an Attention as it takes them, maybe with packed heads
-  std::int64_t heads = 0, size = 0;   // of Attention with packed heads: as the past has them
+  std::int64_t heads = 0, size = 0;
+  std::int64_t length = -1;           // of the past, where the file fixes it; -1: it is as long as the tokens are many
 };
 
 struct Bindings {

@@ -36,7 +36,7 @@ Tensor input_of(const Network& net, NetworkTensor value, Role role, const Length
     return shape;
   };
   const DType type = net.dtype(value);
-  const std::int64_t all = at.before + at.tokens;
+  const std::int64_t all = at.all();
   switch (role) {
     case Role::ids: return filled(type, shape({1, at.tokens}), 0, 0);
     case Role::mask: return filled(type, shape({1, all}), 1, 0);
@@ -76,8 +76,9 @@ class Probe {
     config.profiles = {profile};
     const Engine engine = build(net_, config);
     const std::vector<Tensor> results = engine.create_context()->run(inputs);
+    const std::int64_t keys = bindings_.caches.front().length;
     for (std::size_t i = 0; i < count_; ++i) {
-      Samples::One one{at, results[i].dtype(), results[i].shape(), {}};
+      Samples::One one{at, keys < 0 ? at.all() : keys, results[i].dtype(), results[i].shape(), {}};
       for (std::int64_t k = 0; k < results[i].size(); ++k) one.values.push_back(results[i].as_double(k));
       to[i].all.push_back(std::move(one));
     }

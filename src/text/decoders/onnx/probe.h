@@ -10,12 +10,21 @@
 namespace tenfold::decoders::onnx {
 
 // One sequence: `before` tokens in the cache and `tokens` behind them.
-struct Lengths { std::int64_t before = 0, tokens = 1; };
+struct Lengths {
+  std::int64_t before = 0, tokens = 1;
+  std::int64_t all() const { return before + tokens; }
+};
 std::vector<Lengths> probed_lengths(std::int64_t capacity);
 
 // A value at those lengths, each as doubles. Empty: the graph did not compute it.
 struct Samples {
-  struct One { Lengths lengths; DType type; Shape shape; std::vector<double> values; };
+  struct One {
+    Lengths lengths;
+    std::int64_t keys;   // that a mask has columns for: all, or as many as a cache of fixed length has places
+    DType type;
+    Shape shape;
+    std::vector<double> values;
+  };
   std::vector<One> all;
 };
 // Of the borders of the file as Network::read() gives it anew, in their order.

@@ -117,9 +117,9 @@ class Rewriter {
     if (cache.form == Form::attention)
       attentions.reads(cache.node, same(net_.node(cache.node).outputs[1], cache.present), all);
     net_.replace(cache.present, all);
-    // Some read the past's extents.
-    const NetworkTensor past = net_.find(past_name(layer, i % 2 == 1));
-    net_.replace(cache.past, net_.add_node("Slice", {past, b.integers({0}), before_, b.integers({2})})[0]);
+    // Some read the past's extents: the tokens before, or, of a cache of fixed length, the places for keys.
+    const NetworkTensor past = net_.find(past_name(layer, i % 2 == 1)), length = cache.length < 0 ? before_ : cached.total();
+    net_.replace(cache.past, net_.add_node("Slice", {past, b.integers({0}), length, b.integers({2})})[0]);
   }
 
   void remove_inputs() {

@@ -20,10 +20,11 @@ bool is_position(const Network& net, const Bindings& bindings, const Dependence&
                      [&](const Told& one) { return one.role == Role::positions && same(one.value, value); });
 }
 
-// The fewest rows of a constant table that is read by positions; 0: there is none.
+// The fewest rows of a constant table that is read by positions, or the length of caches that have one; 0: there is none.
 struct Table { std::int64_t rows = 0; std::string name; };
 Table shortest_table(const Network& net, const Bindings& bindings, const Dependence& dependence) {
   Table found;
+  if (const Cache& cache = bindings.caches.front(); cache.length > 0) found = {cache.length, cache.past_name};
   for (const NetworkNodeRef ref : net.nodes()) {
     const NetworkNodeInfo node = net.node(ref);
     const bool turns = node.op == "RotaryEmbedding" && node.inputs.size() > 3 && node.inputs[3].defined();
@@ -39,7 +40,7 @@ Table shortest_table(const Network& net, const Bindings& bindings, const Depende
 std::int64_t capacity_of(const Table& table, const Config& config, const DecoderOptions& options) {
   std::int64_t places = config.places;
   if (table.rows > 0 && (places == 0 || table.rows < places)) places = table.rows;
-  const std::string why = places == table.rows && places > 0 ? " (rows of '" + table.name + "')" : "";
+  const std::string why = places == table.rows && places > 0 ? " ('" + table.name + "' has so many)" : "";
   if (options.max_length < 0 || (places > 0 && options.max_length > places))
     fail(ErrorKind::invalid_argument, "max_length is " + std::to_string(options.max_length) + ", but the model has places for " +
                                           std::to_string(places) + " tokens" + why + "; give 1 to so many, or 0");
@@ -63,6 +64,10 @@ CacheSizes sizes_of(const Network& net, const Bindings& bindings, const Dependen
       fail(ErrorKind::unsupported, "'" + one.past_name + "' has " + heads(one.heads, one.size) + " in " + std::string(name(net.dtype(one.past))) +
                                        ", but '" + first.past_name + "' " + heads(first.heads, first.size) + " in " +
                                        std::string(name(net.dtype(first.past))) + "; caches of one kind are supported");
+  for (const Cache& one : caches)
+    if (one.length != first.length)
+      fail(ErrorKind::unsupported, "'" + one.past_name + "' has places for " + std::to_string(one.length) + " tokens, '" + first.past_name +
+                                       "' for " + std::to_string(first.length) + "; caches of one length are supported");
   const auto layers = static_cast<std::int64_t>(caches.size() / 2);
   const auto agree = [&](std::int64_t given, std::int64_t found, const char* what) {
     if (given > 0 && given != found)

@@ -41,7 +41,7 @@ bool sees(std::int64_t place, std::int64_t key, std::int64_t window) { return ke
 class Mask {
  public:
   Mask(const One& one, const std::function<bool(double)>& seen)
-      : one_(one), seen_(seen), rows_(one.lengths.tokens), keys_(one.lengths.before + one.lengths.tokens) {}
+      : one_(one), seen_(seen), rows_(one.lengths.tokens), keys_(one.keys) {}
   bool fits() const {
     const std::size_t rank = one_.shape.size();
     return (rank == 2 || rank == 4) && one_.shape[rank - 1] == keys_ && (one_.shape[rank - 2] == rows_ || one_.shape[rank - 2] == 1);
@@ -78,7 +78,7 @@ Found as_mask(const Samples& samples, Meaning meaning, const std::function<bool(
   const One& longest = *std::max_element(samples.all.begin(), samples.all.end(),
                                          [](const One& a, const One& b) { return a.lengths.before < b.lengths.before; });
   const std::int64_t seen_keys = Mask(longest, seen).seen_in_last_row();
-  const std::int64_t window = seen_keys == longest.lengths.before + longest.lengths.tokens ? 0 : seen_keys;
+  const std::int64_t window = seen_keys == longest.lengths.all() ? 0 : seen_keys;
   if (!all(samples, [&](const One& one) { return Mask(one, seen).is_causal(window); })) return {};
   return {.meaning = meaning, .hides = true, .window = window};
 }
@@ -96,7 +96,7 @@ Found understand(const Samples& samples) {
   const auto of = [&](auto&& function) { return all(samples, function); };
   if (same_at_all_lengths(samples)) return {.meaning = Meaning::any_length};
   if (of([](const One& one) { return counts_from(one, one.lengths.before, one.lengths.tokens); })) return {.meaning = Meaning::positions};
-  if (of([](const One& one) { return counts_from(one, 0, one.lengths.before + one.lengths.tokens); })) return {.meaning = Meaning::any_length};
+  if (of([](const One& one) { return counts_from(one, 0, one.keys); })) return {.meaning = Meaning::any_length};
   if (is_addend(samples)) return as_mask(samples, Meaning::visible, [](double v) { return v == 0; });
   if (!of([](const One& one) { return one.type == DType::boolean; })) return {};
   const Found found = as_mask(samples, Meaning::visible, [](double v) { return v != 0; });

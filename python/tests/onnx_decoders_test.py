@@ -1,0 +1,120 @@
+"""tenfold.Decoder of ONNX files in the forms of several exporters, beside ONNX Runtime step by step with copied caches, and NumPy in f64."""
+import unittest
+
+import numpy as np
+
+import tenfold
+from case import Case
+from decoders_case import LAYERS, QUICK, VOCABULARY
+from onnx_decoders_case import OnnxDecoder, Stepwise
+
+PROMPT = [1, 2, 4, 6, 7, 8, 3, 30, 12]
+FORMS = [('gpt2', 'concat'), ('gpt2', 'sliced'), ('gpt2', 'heads'), ('gpt2', 'scatter'), ('gpt2', 'attention'), ('llama', 'concat'),
+         ('mistral', 'concat'), ('linear', 'heads'), ('llama', 'scatter'), ('llama', 'attention'), ('llama', 'attention masked'),
+         ('mistral', 'attention masked'), ('llama', 'grouped'), ('mistral', 'grouped')]
+
+
+class Decoders(Case):
+    def truth(self, kind, form, **options):
+        return OnnxDecoder(self.path(f'{kind} {form}'), kind, form, **options)
+
+    def decoder(self, truth, **options):
+        return tenfold.Decoder(truth.folder, **{**QUICK, **options})
+
+    def assert_close(self, got, expected, limit=1e-4):
+        self.assertLess(np.abs(got - expected).max() / np.abs(expected).max(), limit)
+
+
+class Truth(Decoders):
+    def test_greedy_tokens_are_onnx_runtimes(self):
+        for kind, form in FORMS:
+            with self.subTest(kind=kind, form=form):
+                truth = self.truth(kind, form)
+                decoder = self.decoder(truth, prompt_chunk=16)
+                stepwise = Stepwise(truth.path('model.onnx'), truth.shared, truth.size, truth.places if form == 'scatter' else 0)
+                expected, _ = stepwise.greedy(PROMPT, 200)
+                self.assertEqual(decoder.generate(PROMPT, max_tokens=200, ignore_end=True).ids, expected)
+                self.assertEqual((decoder.info.architecture, decoder.info.layers, decoder.info.max_length, decoder.info.end_tokens),
+                                 (truth.type, LAYERS, 256, [0] if kind == 'gpt2' else [0, 31]))
+
+    def test_logits_of_prompt_and_steps(self):
+        """At lengths around the borders of blocks, and where a piece would end behind the cache."""
+        for kind, form in FORMS:
+            truth = self.truth(kind, form, places=72)
+            ids = np.random.default_rng(1).integers(0, VOCABULARY, 72).tolist()
+            expected = truth.logits(ids)
+            session = self.decoder(truth, prompt_chunk=32).start()
+            for first, last in ((0, 7), (7, 8), (8, 9), (9, 15), (15, 16), (16, 17), (17, 31), (31, 32), (32, 33), (33, 63), (63, 64), (64, 65),
+                                (65, 71), (71, 72)):
+                with self.subTest(kind=kind, form=form, first=first):
+                    self.assert_close(session.append([ids[first:last]])[0], expected[last - 1])
+
+    def test_random_lengths(self):
+        """Pieces of random lengths behind caches of random lengths, in batches, truncated and continued."""
+        random = np.random.default_rng(5)
+        for kind, form in (('mistral', 'concat'), ('llama', 'grouped'), ('gpt2', 'attention')):
+            truth = self.truth(kind, form, places=40)
+            decoder = self.decoder(truth, prompt_chunk=8, max_batch=3)
+            for trial in range(15):
+                count = int(random.integers(1, 4))
+                session = decoder.start(count)
+                lengths = random.integers(1, 38, count)
+                session.append([random.integers(0, VOCABULARY, n).tolist() for n in lengths])
+                for i, n in enumerate(lengths):
+                    session.truncate(i, int(random.integers(0, n + 1)))
+                got = session.append([random.integers(0, VOCABULARY, random.integers(1, 40 - len(session.ids(i)) + 1)).tolist()
+                                      for i in range(count)])
+                for i in range(count):
+                    with self.subTest(kind=kind, form=form, trial=trial, sequence=i):
+                        self.assert_close(got[i], truth.logits(session.ids(i))[-1])
+
+
+class Batches(Decoders):
+    def test_each_sequence_is_as_alone(self):
+        prompts = [PROMPT, [3], [9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22], [1, 1], [5, 4, 3, 2, 1]]
+        for kind, form in FORMS:
+            truth = self.truth(kind, form)
+            stepwise = Stepwise(truth.path('model.onnx'), truth.shared, truth.size, truth.places if form == 'scatter' else 0)
+            decoder = self.decoder(truth, max_batch=3, prompt_chunk=5)
+            for prompt, result in zip(prompts, decoder.generate(prompts, max_tokens=30, ignore_end=True)):
+                with self.subTest(kind=kind, form=form, prompt=prompt):
+                    self.assertEqual(result.ids, stepwise.greedy(prompt, 30)[0])
+
+    def test_positions_of_the_files_own(self):
+        """Without position_ids positions follow from the cache's length, which is one for all sequences."""
+        truth = self.truth('llama', 'own places')
+        expected, _ = Stepwise(truth.path('model.onnx'), truth.shared, truth.size).greedy(PROMPT, 60)
+        self.assertEqual(self.decoder(truth, prompt_chunk=4).generate(PROMPT, max_tokens=60, ignore_end=True).ids, expected)
+
+
+class Sessions(Decoders):
+    def test_prefixes_forks_and_truncation(self):
+        for kind, form in (('llama', 'concat'), ('llama', 'grouped')):
+            truth = self.truth(kind, form)
+            decoder = self.decoder(truth)
+            first = decoder.generate(PROMPT, max_tokens=8, ignore_end=True)
+            longer = [*PROMPT, *first.ids, 3, 4]
+            second = decoder.generate(longer, max_tokens=8, ignore_end=True)
+            self.assertEqual((second.ids, second.reused_tokens), (truth.greedy(longer, 8), len(PROMPT) + 7))
+            session = decoder.start()
+            session.append([[*PROMPT, 9, 9, 9]])
+            session.truncate(0, len(PROMPT))
+            other = session.fork()
+            for one, last in ((session, 3), (other, 5), (session, 7), (other, 2)):
+                self.assert_close(one.append([[last]])[0], truth.logits(one.ids())[-1])
+
+
+class InPlace(Decoders):
+    def test_no_step_copies_a_cache(self):
+        """What steps write, in bytes at a full cache: nothing as large as a layer's keys, but the cache itself, in place."""
+        for kind, form in FORMS:
+            with self.subTest(kind=kind, form=form):
+                truth = self.truth(kind, form)
+                decoder = self.decoder(truth)
+                plan = decoder.engine.inspection()
+                program = plan['programs'][0] if isinstance(plan, dict) else plan.programs[0]
+                print(form, program)
+
+
+if __name__ == '__main__':
+    unittest.main()
