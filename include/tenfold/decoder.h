@@ -4,9 +4,10 @@
 //   tenfold::Decoder decoder = tenfold::Decoder::load("gpt2");
 //   tenfold::Generated story = decoder.generate("Once upon a time", {.max_tokens = 50});
 //
-// Of a folder these are read: config.json, generation_config.json, the tokenizer, and weights from model.safetensors or its
-// shards; beside an ONNX file also genai_config.json. Which models there are: docs/guides/decoders.md. Prompt and steps are two profiles of one engine. Keys and values of
-// the tokens so far lie in a cache, which every step continues where it is. It is in the library tenfold-text.
+// Of a folder these are read: config.json, generation_config.json, the tokenizer, and weights from model.safetensors or its shards;
+// beside an ONNX file also genai_config.json. Which models there are: docs/guides/decoders.md. Prompt and steps are two profiles of
+// one engine. Keys and values of the tokens so far lie in a cache, which every step continues where it is. It is in the library
+// tenfold-text.
 #pragma once
 
 #include <cstdint>

@@ -58,8 +58,8 @@ class Graph:
 
 
 class OnnxDecoder(RandomDecoder):
-    """`form`: 'concat' (optimum), 'sliced' (optimum of old, GPT-2), 'grouped' (onnxruntime-genai), 'attention' and 'attention masked' (ai.onnx,
-    opset 23), 'heads' (MultiHeadAttention), 'own places' (no position_ids), 'scatter' (a cache of fixed length, ScatterElements)."""
+    """`form`: 'concat' (optimum), 'sliced' (optimum of old, GPT-2), 'grouped' (onnxruntime-genai), 'attention' and 'attention masked'
+    (ai.onnx, opset 23), 'heads' (MultiHeadAttention), 'own places' (no position_ids), 'scatter' (a cache of fixed length)."""
 
     def __init__(self, folder, kind='llama', form='concat', places=256, change=None):
         self.form, self.change = form, change
@@ -77,8 +77,8 @@ class OnnxDecoder(RandomDecoder):
             self.positions = g.input('position_ids', ['batch_size', 'sequence_length'])
         length = self.places if self.form == 'scatter' else 'past_sequence_length'
         size = 'kv_cache_dim' if self.form == 'grouped' else self.size
-        self.pasts = [[g.input(f'past_key_values.{i}.{part}', ['batch_size', self.shared, length, size], FLOAT) for part in ('key', 'value')]
-                      for i in range(LAYERS)]
+        dims = ['batch_size', self.shared, length, size]
+        self.pasts = [[g.input(f'past_key_values.{i}.{part}', dims, FLOAT) for part in ('key', 'value')] for i in range(LAYERS)]
         self.presents = []
         self.lengths()
         x = self.gpt2() if self.type == 'gpt2' else self.llama()
@@ -186,8 +186,8 @@ class OnnxDecoder(RandomDecoder):
         g, tables = self.g, self.tables()
         packed = i % 2 == 1
         operands = [g('Concat', q, k, v, axis=-1), '', ''] if packed else [q, k, v]
-        y, key, value = g('GroupQueryAttention', *operands, *self.pasts[i], self.last, self.longest, *tables, domain='com.microsoft', outputs=3,
-                          num_heads=self.heads, kv_num_heads=self.shared, scale=scale, do_rotary=1,
+        y, key, value = g('GroupQueryAttention', *operands, *self.pasts[i], self.last, self.longest, *tables, domain='com.microsoft',
+                          outputs=3, num_heads=self.heads, kv_num_heads=self.shared, scale=scale, do_rotary=1,
                           local_window_size=self.config['sliding_window'] if self.type == 'mistral' else -1)
         self.presents.append((key, value))
         return y

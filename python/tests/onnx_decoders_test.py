@@ -1,4 +1,5 @@
-"""tenfold.Decoder of ONNX files in the forms of several exporters, beside ONNX Runtime step by step with copied caches, and NumPy in f64."""
+"""tenfold.Decoder of ONNX files in the forms of several exporters, beside ONNX Runtime with copied caches, and NumPy in f64."""
+import re
 import unittest
 
 import numpy as np
@@ -12,6 +13,11 @@ PROMPT = [1, 2, 4, 6, 7, 8, 3, 30, 12]
 FORMS = [('gpt2', 'concat'), ('gpt2', 'sliced'), ('gpt2', 'heads'), ('gpt2', 'scatter'), ('gpt2', 'attention'), ('llama', 'concat'),
          ('mistral', 'concat'), ('linear', 'heads'), ('llama', 'scatter'), ('llama', 'attention'), ('llama', 'attention masked'),
          ('mistral', 'attention masked'), ('llama', 'grouped'), ('mistral', 'grouped')]
+
+
+def resident():
+    with open('/proc/self/status') as file:
+        return int(re.search(r'VmRSS:\s+(\d+) kB', file.read())[1]) << 10
 
 
 class Decoders(Case):
@@ -44,8 +50,8 @@ class Truth(Decoders):
             ids = np.random.default_rng(1).integers(0, VOCABULARY, 72).tolist()
             expected = truth.logits(ids)
             session = self.decoder(truth, prompt_chunk=32).start()
-            for first, last in ((0, 7), (7, 8), (8, 9), (9, 15), (15, 16), (16, 17), (17, 31), (31, 32), (32, 33), (33, 63), (63, 64), (64, 65),
-                                (65, 71), (71, 72)):
+            borders = [0, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 71, 72]
+            for first, last in zip(borders, borders[1:]):
                 with self.subTest(kind=kind, form=form, first=first):
                     self.assert_close(session.append([ids[first:last]])[0], expected[last - 1])
 
@@ -106,14 +112,34 @@ class Sessions(Decoders):
 
 class InPlace(Decoders):
     def test_no_step_copies_a_cache(self):
-        """What steps write, in bytes at a full cache: nothing as large as a layer's keys, but the cache itself, in place."""
+        """What the steps of a plan write at a full cache: rows of the caches themselves, and nothing that is as large as one of them."""
         for kind, form in FORMS:
             with self.subTest(kind=kind, form=form):
                 truth = self.truth(kind, form)
-                decoder = self.decoder(truth)
-                plan = decoder.engine.inspection()
-                program = plan['programs'][0] if isinstance(plan, dict) else plan.programs[0]
-                print(form, program)
+                step = self.decoder(truth).engine.inspection().programs[0]
+                scatters = [one for one in step.steps if one.op == 'TensorScatter']
+                self.assertEqual(len(scatters), 2 * LAYERS)
+                for one in scatters:
+                    self.assertRegex(one.inputs[0].place + one.outputs[0].place, 'binding.*binding')
+                largest = max((self.written(one), one.op, one.name) for one in step.steps if one.op != 'TensorScatter')
+                self.assertLess(largest[0], truth.places * truth.shared * truth.size * 4 // 4, largest)
+
+    def written(self, step):
+        return sum(int(np.prod([256 if extent < 0 else extent for extent in one.shape])) * 4 for one in step.outputs)
+
+    def test_the_cache_is_there_once(self):
+        """Two places for a state that is copied from one to the other would take twice the memory."""
+        for kind, form in (('llama', 'concat'), ('llama', 'attention'), ('llama', 'grouped')):
+            truth = self.truth(kind, form, places=40000)
+            decoder = self.decoder(truth, max_length=40000, prompt_chunk=1)   # longer pieces need room for their masks
+            decoder.generate([1], max_tokens=2, ignore_end=True)   # so that everything else is there
+            before = resident()
+            session = decoder.start()
+            session.append([[1]])
+            grown = resident() - before
+            self.assertEqual(decoder.info.cache_bytes, 2 * LAYERS * 40000 * truth.shared * truth.size * 4)
+            self.assertLess(grown, 1.5 * decoder.info.cache_bytes, (kind, form))
+            self.assertGreater(grown, 0.5 * decoder.info.cache_bytes, (kind, form))   # else this measures nothing
 
 
 if __name__ == '__main__':

@@ -53,9 +53,10 @@ std::int64_t capacity_of(const Model& model, const DecoderOptions& options) {
 Model read_onnx(const onnx::Place& place, const DecoderOptions& options) {
   const onnx::Config config = onnx::read_config(place.folder);
   onnx::Rewritten made = onnx::rewrite(place, config, options);
-  return {.path = place.file, .tokenizer = place.folder, .type = config.type, .config = {}, .architecture = nullptr, .weights = {}, .prefix = "",
-          .rewritten = std::make_shared<Network>(std::move(made.network)), .cache = made.cache, .width = 0, .vocabulary = made.vocabulary,
-          .end_tokens = config.end_tokens};
+  Model model{.path = place.file, .tokenizer = place.folder, .type = config.type};
+  model.rewritten = std::make_shared<Network>(std::move(made.network));
+  model.cache = made.cache, model.vocabulary = made.vocabulary, model.end_tokens = config.end_tokens;
+  return model;
 }
 
 }  // namespace
@@ -64,7 +65,8 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   std::error_code none;
   if (const auto place = onnx::find_model(folder)) return read_onnx(*place, options);
   if (!std::filesystem::is_directory(folder, none))
-    fail(ErrorKind::io, "'" + folder + "' is neither a folder nor an ONNX file; a decoder is a folder with config.json, a tokenizer and weights");
+    fail(ErrorKind::io, "'" + folder + "' is neither a folder nor an ONNX file; a decoder is a folder with config.json, a tokenizer and "
+                        "weights, or with an ONNX file");
   const nlohmann::json config = read_json(folder + "/config.json");
   const Json fields{config, "config.json"};
   const Architecture* architecture = architecture_of(folder, fields);

@@ -109,8 +109,8 @@ void classify(const Network& net, NetworkTensor input, const Network::Tensors& o
   if (name == "inputs_embeds")
     fail(ErrorKind::unsupported, "it takes 'inputs_embeds', not tokens; export the model with input_ids");
   if (name == "use_cache_branch")
-    fail(ErrorKind::unsupported, "it has two branches, which 'use_cache_branch' chooses; export it again with a newer optimum, whose model.onnx "
-                                 "has one");
+    fail(ErrorKind::unsupported, "it has two branches, which 'use_cache_branch' chooses; export it again with a newer optimum, whose "
+                                 "model.onnx has one");
   if (is_past(net, input))
     to.caches.push_back(pair_of(net, input, outputs));
   else if (is_float(net.dtype(input)) && rank(net, input) == 5)
@@ -151,8 +151,8 @@ Bindings find_bindings(const Network& net) {
     fail(ErrorKind::invalid_model, "there is no input 'input_ids'; the file has " + listed(names) + ", which is no decoder's");
   }
   if (bindings.caches.empty())
-    fail(ErrorKind::invalid_model, "no input is a cache: a decoder takes 'past_key_values.N.key' and '.value' of [batch, heads, tokens, size]; "
-                                   "export it with its past (optimum: --task text-generation-with-past)");
+    fail(ErrorKind::invalid_model, "no input is a cache: a decoder takes 'past_key_values.N.key' and '.value' of [batch, heads, tokens, "
+                                   "size]; export it with its past (optimum: --task text-generation-with-past)");
   find_logits(net, outputs, bindings);
   return bindings;
 }

@@ -12,12 +12,12 @@ namespace {
 
 using tokenizing::Json;
 
-constexpr std::int64_t kMost = 1 << 30;
+constexpr std::int64_t kMax = 1 << 30;
 
 // The first of these fields that is there.
 std::int64_t number(const Json& from, std::initializer_list<const char*> keys) {
   for (const char* key : keys)
-    if (from.has(key)) return from.number(key, 1, kMost);
+    if (from.has(key)) return from.number(key, 1, kMax);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "text/decoders/onnx/dependence.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 
@@ -21,10 +22,12 @@ constexpr int kNonPadKeys = 6;   // of Attention
 
 // Whether the results follow from lengths, or from constants.
 void Dependence::classify(const NetworkNodeInfo& node) {
-  bool lengths = node.op == "Shape" || node.op == "Size";
-  if (node.op.starts_with("Random") || node.op == "Multinomial" || node.op == "Bernoulli") return;
+  constexpr std::array kRandom{"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"};
+  if (std::count(kRandom.begin(), kRandom.end(), node.op)) return;
+  const bool asks_extents = node.op == "Shape" || node.op == "Size";
+  bool lengths = asks_extents;
   for (const NetworkTensor v : node.inputs) {
-    if (!v.defined() || node.op == "Shape" || node.op == "Size") continue;
+    if (!v.defined() || asks_extents) continue;
     if (!of_lengths(v) && !fixed_.count(v.index) && !net_.constant_value(v)) return;
     lengths = lengths || of_lengths(v);
   }

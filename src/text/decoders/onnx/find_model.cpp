@@ -46,8 +46,8 @@ fs::path file_in(const fs::path& folder) {
     if (entry.path().extension() == ".onnx") files.push_back(entry.path());
   if (files.size() > 1) {
     std::sort(files.begin(), files.end());
-    fail(ErrorKind::invalid_argument, "'" + folder.string() + "' has several ONNX files and none is called model.onnx; name one of them, as '" +
-                                          files.front().string() + "'");
+    fail(ErrorKind::invalid_argument, "'" + folder.string() + "' has several ONNX files and none is called model.onnx; name one of them, " +
+                                          "as '" + files.front().string() + "'");
   }
   return files.empty() ? fs::path() : files.front();
 }
@@ -58,7 +58,8 @@ std::optional<Place> find_model(const std::string& path) {
   std::error_code none;
   const bool is_folder = fs::is_directory(path, none);
   if (!is_folder && fs::path(path).extension() != ".onnx") return std::nullopt;
-  if (is_folder && (there(fs::path(path) / "model.safetensors") || there(fs::path(path) / "model.safetensors.index.json"))) return std::nullopt;
+  for (const char* weights : {"model.safetensors", "model.safetensors.index.json"})
+    if (is_folder && there(fs::path(path) / weights)) return std::nullopt;
   const fs::path file = is_folder ? file_in(path) : fs::path(path);
   if (file.empty()) return std::nullopt;
   if (!fs::is_regular_file(file, none)) fail(ErrorKind::io, "'" + file.string() + "' is missing, or no file");

@@ -39,7 +39,7 @@ class Rewriter {
     const NetworkTensor last = net_.input("last", DType::i32, {"batch"});
     CachedAttention cached(blocks, sizes_, positions_);
     Attentions attentions(blocks, cached);
-    tell_lengths(blocks, cached, ids);
+    set_lengths(blocks, cached, ids);
     replace_borders(attentions);
     for (std::size_t i = 0; i < bindings_.caches.size(); ++i) continue_in_place(attentions, cached, blocks, i);
     attentions.replace_nodes();
@@ -56,10 +56,12 @@ class Rewriter {
       if (meanings_[i].meaning == Meaning::unknown)
         unknown.push_back("operand " + std::to_string(borders_[i].operand) + " of " + shown(net_.node(borders_[i].reader)));
     if (unknown.empty()) return;
-    const std::string what = listed(unknown) + " depends on the tokens before, and is neither positions nor a causal mask that was recognized";
+    const std::string what =
+        listed(unknown) + " depends on the tokens before, and is neither positions nor a causal mask that was recognized";
     if (options_.max_batch > 1)
       fail(ErrorKind::unsupported, what + "; sequences of different lengths cannot run together: set max_batch to 1");
-    if (options_.build.log) options_.build.log(Severity::info, what + "; it is computed as the file has it, for one sequence at a time");
+    if (options_.build.log)
+      options_.build.log(Severity::info, what + "; it is computed as the file has it, for one sequence at a time");
   }
 
   // All, so that their names are free. Returns the value of the logits.
@@ -73,7 +75,7 @@ class Rewriter {
     return logits;
   }
 
-  void tell_lengths(const Blocks& b, const CachedAttention& cached, NetworkTensor ids) {
+  void set_lengths(const Blocks& b, const CachedAttention& cached, NetworkTensor ids) {
     tokens_ = b.length(ids);
     before_ = net_.elementwise(Elementwise::sub, cached.total(), tokens_);
     const NetworkTensor ends = b.sum(cached.start(), tokens_);   // i64[batch]: behind each sequence's last token of this run

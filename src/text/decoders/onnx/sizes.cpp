@@ -15,7 +15,8 @@ constexpr std::int64_t kUsualLength = 4096;   // at most, where nobody asks for 
 
 bool is_position(const Network& net, const Bindings& bindings, const Dependence& dependence, NetworkTensor value) {
   if (dependence.of_lengths(value)) return rank(net, value) > 0;
-  for (auto node = maker(net, value); node && (node->op == "Cast" || node->op == "Identity"); node = maker(net, value)) value = node->inputs[0];
+  for (auto node = maker(net, value); node && (node->op == "Cast" || node->op == "Identity"); node = maker(net, value))
+    value = node->inputs[0];
   return std::any_of(bindings.told.begin(), bindings.told.end(),
                      [&](const Told& one) { return one.role == Role::positions && same(one.value, value); });
 }
@@ -30,8 +31,8 @@ Table shortest_table(const Network& net, const Bindings& bindings, const Depende
     const bool turns = node.op == "RotaryEmbedding" && node.inputs.size() > 3 && node.inputs[3].defined();
     if (!turns && (node.op != "Gather" || integer(node, "axis", 0) != 0)) continue;
     const NetworkTensor table = node.inputs[turns ? 1 : 0], index = node.inputs[turns ? 3 : 1];
-    if (!is_position(net, bindings, dependence, index) || !net.constant_value(table) || rank(net, table) != 2 || !is_float(net.dtype(table)))
-      continue;
+    if (!is_position(net, bindings, dependence, index) || !net.constant_value(table)) continue;
+    if (rank(net, table) != 2 || !is_float(net.dtype(table))) continue;
     if (const std::int64_t rows = net.dims(table)[0].extent; found.rows == 0 || rows < found.rows) found = {rows, net.name(table)};
   }
   return found;
@@ -48,7 +49,9 @@ std::int64_t capacity_of(const Table& table, const Config& config, const Decoder
   return places > 0 ? std::min(places, kUsualLength) : kUsualLength;
 }
 
-std::string heads(std::int64_t count, std::int64_t size) { return std::to_string(count) + " heads of " + std::to_string(size); }
+std::string heads(const Network& net, const Cache& cache) {
+  return std::to_string(cache.heads) + " heads of " + std::to_string(cache.size) + " in " + std::string(name(net.dtype(cache.past)));
+}
 
 }  // namespace
 
@@ -61,9 +64,8 @@ CacheSizes sizes_of(const Network& net, const Bindings& bindings, const Dependen
   const Cache& first = caches.front();
   for (const Cache& one : caches)
     if (one.heads != first.heads || one.size != first.size || net.dtype(one.past) != net.dtype(first.past))
-      fail(ErrorKind::unsupported, "'" + one.past_name + "' has " + heads(one.heads, one.size) + " in " + std::string(name(net.dtype(one.past))) +
-                                       ", but '" + first.past_name + "' " + heads(first.heads, first.size) + " in " +
-                                       std::string(name(net.dtype(first.past))) + "; caches of one kind are supported");
+      fail(ErrorKind::unsupported, "'" + one.past_name + "' has " + heads(net, one) + ", but '" + first.past_name + "' " +
+                                       heads(net, first) + "; caches of one kind are supported");
   for (const Cache& one : caches)
     if (one.length != first.length)
       fail(ErrorKind::unsupported, "'" + one.past_name + "' has places for " + std::to_string(one.length) + " tokens, '" + first.past_name +

@@ -96,7 +96,7 @@ Found understand(const Samples& samples) {
   const auto of = [&](auto&& function) { return all(samples, function); };
   if (same_at_all_lengths(samples)) return {.meaning = Meaning::any_length};
   if (of([](const One& one) { return counts_from(one, one.lengths.before, one.lengths.tokens); })) return {.meaning = Meaning::positions};
-  if (of([](const One& one) { return counts_from(one, 0, one.keys); })) return {.meaning = Meaning::any_length};
+  if (of([](const One& one) { return counts_from(one, 0, one.keys); })) return {.meaning = Meaning::any_length};   // places of keys
   if (is_addend(samples)) return as_mask(samples, Meaning::visible, [](double v) { return v == 0; });
   if (!of([](const One& one) { return one.type == DType::boolean; })) return {};
   const Found found = as_mask(samples, Meaning::visible, [](double v) { return v != 0; });
