@@ -12,6 +12,7 @@ from cli_case import CliCase
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'python', 'tests'))
 from decoders_case import WORDS, RandomDecoder  # noqa: E402
+from onnx_decoders_case import OnnxDecoder  # noqa: E402
 
 QUICK = ('--noPlanCache', '--builderOptimizationLevel=0', '--threads=1', '--precision=fp32')
 PROMPT = 'the cat sat on a mat'
@@ -35,6 +36,15 @@ class Generate(CliCase):
         self.assertRegex(plain.stderr, r'prompt: 6 tokens in .* tokens/s; new: 12 tokens, .* ended: max_tokens')
         file = self.write('p.txt', PROMPT.encode())
         self.assertEqual(self.generate('--promptFile=' + file, '--maxTokens=12', '--ignoreEnd', '--quiet').stdout, plain.stdout)
+
+    def test_an_onnx_file(self):
+        decoder = OnnxDecoder(self.path('onnx'), 'gpt2')
+        expected = decoder.greedy(IDS, 12)
+        for model in (decoder.folder, decoder.path('model.onnx')):
+            result = json.loads(self.tenfold('generate', model, *QUICK, '--prompt=' + PROMPT, '--maxTokens=12', '--ignoreEnd', '--json').stdout)
+            self.assertEqual(result['ids'], expected)
+        os.remove(decoder.path('tokenizer.json'))
+        self.assertIn('has no tokenizer', self.tenfold('generate', decoder.folder, '--prompt=a', code=1).stderr)
 
     def test_several_texts_at_once(self):
         lines = self.generate('--prompt=' + PROMPT, '--prompt=yes', '--maxTokens=9', '--ignoreEnd', '--json').stdout.splitlines()

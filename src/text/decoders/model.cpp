@@ -65,7 +65,7 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   std::error_code none;
   if (const auto place = onnx::find_model(folder)) return read_onnx(*place, options);
   if (!std::filesystem::is_directory(folder, none))
-    fail(ErrorKind::io, "'" + folder + "' is neither a folder nor an ONNX file; a decoder is a folder with config.json, a tokenizer and "
+    fail(ErrorKind::io, "'" + folder + "' is no folder and no ONNX file; a decoder is a folder with config.json, a tokenizer and "
                         "weights, or with an ONNX file");
   const nlohmann::json config = read_json(folder + "/config.json");
   const Json fields{config, "config.json"};
