@@ -26,10 +26,14 @@ void Attentions::reads(NetworkNodeRef node, bool keys, NetworkTensor all) {
   (keys ? read.keys : read.values) = all;
 }
 
-// The node's own mask, and that of is_causal: a token sees what is in front of it.
+// The node's own mask, and that of is_causal: a token sees what is in front of it, which is no padding.
 NetworkTensor Attentions::mask_of(const NetworkNodeInfo& node) {
   NetworkTensor own = node.inputs.size() > kMask ? node.inputs[kMask] : NetworkTensor{};
   const bool is_ours = std::any_of(masks_.begin(), masks_.end(), [&](const auto& one) { return same(one.second, own); });
+  const bool pads = node.inputs.size() > kValidKeys && node.inputs[kValidKeys].defined();
+  if (pads && integer(node, "is_causal", 0) == 0 && !is_ours)
+    tokenizing::fail(ErrorKind::unsupported, shown(node) + " hides padding alone (nonpad_kv_seqlen): a decoder's is causal, by is_causal or a "
+                                                           "mask");
   if (integer(node, "is_causal", 0) == 0 || is_ours) return own;
   const DType type = own.defined() ? net_.dtype(own) : net_.dtype(node.inputs[kQuery]);
   const NetworkTensor causal = mask(0, type, true);
@@ -55,7 +59,19 @@ void Attentions::replace(const Read& read) {
   net_.replace(node.outputs[0], y);
 }
 
-void Attentions::replace_nodes() {
+// Those whose keys and values a TensorScatter in front of them put into the cache.
+void Attentions::find_readers(const Network::Tensors& caches) {
+  const auto is_cache = [&](NetworkTensor v) {
+    return std::any_of(caches.begin(), caches.end(), [&](NetworkTensor one) { return same(one, v); });
+  };
+  for (const NetworkNodeRef ref : net_.nodes())
+    if (const NetworkNodeInfo node = net_.node(ref);
+        node.op == "Attention" && !reads_.count(ref.index) && is_cache(node.inputs[kKey]) && is_cache(node.inputs[kValue]))
+      reads_[ref.index] = {ref, node.inputs[kKey], node.inputs[kValue]};
+}
+
+void Attentions::replace_nodes(const Network::Tensors& caches) {
+  find_readers(caches);
   for (const auto& [index, read] : reads_) replace(read);
 }
 

@@ -16,10 +16,12 @@ class Attentions {
   NetworkTensor apart(NetworkTensor rows, std::int64_t heads, std::int64_t size) const;   // [batch, heads, tokens, size], if they are not
   // Says what an Attention with past_key and past_value reads instead.
   void reads(NetworkNodeRef node, bool keys, NetworkTensor all);
-  void replace_nodes();   // each Attention that reads a cache
+  // Each Attention that reads a cache, `caches`, or continues one itself.
+  void replace_nodes(const Network::Tensors& caches);
 
  private:
   struct Read { NetworkNodeRef node; NetworkTensor keys, values; };
+  void find_readers(const Network::Tensors& caches);
   void replace(const Read& read);
   NetworkTensor mask_of(const NetworkNodeInfo& node);
   const transformers::Blocks& blocks_;

@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "text/decoders/onnx/walk.h"
+
 namespace tenfold::decoders::onnx {
 namespace {
 
@@ -44,6 +46,17 @@ bool Dependence::is_replaced(const NetworkNodeRef& node, const NetworkNodeInfo& 
   const auto cache = std::find_if(bindings_.caches.begin(), bindings_.caches.end(), [&](const Cache& c) { return c.node == node; });
   if (cache != bindings_.caches.end()) return cache->form != Form::attention || operand == kNonPadKeys;
   return info.op == "Attention" && operand == kNonPadKeys;
+}
+
+std::vector<NetworkTensor> Dependence::rows() const {
+  std::vector<NetworkTensor> all;
+  for (const NetworkNodeRef ref : nodes_)
+    for (const NetworkTensor v : net_.node(ref).outputs) {
+      if (!of_lengths(v) || !is_integer(net_.dtype(v)) || rank(net_, v) != 2) continue;
+      const std::vector<NetworkDim> dims = net_.dims(v);
+      if (dims[0].extent == 1 && dims[1].extent < 0) all.push_back(v);
+    }
+  return all;
 }
 
 std::vector<Border> Dependence::borders() const {

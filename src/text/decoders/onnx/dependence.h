@@ -22,6 +22,8 @@ class Dependence {
   bool of_lengths(NetworkTensor value) const { return of_lengths_.count(value.index) > 0; }   // and it is no constant
   // Each value once. Left out: operands that are extents, as Reshape's, and those of nodes that continue a cache.
   std::vector<Border> borders() const;
+  // Integers of [1, tokens or more] among those values: positions may be, of files that compute them.
+  std::vector<NetworkTensor> rows() const;
 
  private:
   void classify(const NetworkNodeInfo& node);

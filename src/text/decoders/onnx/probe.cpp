@@ -53,10 +53,13 @@ Tensor input_of(const Network& net, NetworkTensor value, Role role, const Length
 class Probe {
  public:
   Probe(const std::string& file, const BuildConfig& given) : net_(Network::read(file, given)), bindings_(find_bindings(net_)) {
-    const std::vector<Border> borders = Dependence(net_, bindings_).borders();
+    const Dependence dependence(net_, bindings_);
+    std::vector<NetworkTensor> values;
+    for (const Border& one : dependence.borders()) values.push_back(one.value);
+    for (const NetworkTensor one : dependence.rows()) values.push_back(one);
     for (const NetworkTensor output : net_.outputs()) net_.remove_output(net_.name(output));
-    for (std::size_t i = 0; i < borders.size(); ++i) net_.mark_output(borders[i].value, "border " + std::to_string(i));
-    count_ = borders.size();
+    for (std::size_t i = 0; i < values.size(); ++i) net_.mark_output(values[i], "value " + std::to_string(i));
+    count_ = values.size();
     net_.remove_unused();
     for (const NetworkTensor input : net_.inputs())
       if (net_.users(input).empty()) net_.remove_input(net_.name(input));

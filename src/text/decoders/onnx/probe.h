@@ -27,7 +27,7 @@ struct Samples {
   };
   std::vector<One> all;
 };
-// Of the borders of the file as Network::read() gives it anew, in their order.
+// Of the borders, and then the rows, of the file as Network::read() gives it anew.
 std::vector<Samples> probe(const std::string& file, const BuildConfig& config, const std::vector<Lengths>& lengths);
 
 // What the samples are.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "text/decoders/onnx/attention.h"
+#include "text/decoders/onnx/constants.h"
 #include "text/decoders/onnx/last_rows.h"
 #include "text/decoders/onnx/probe.h"
 #include "text/decoders/onnx/sizes.h"
@@ -23,11 +24,10 @@ class Rewriter {
   Rewriter(const Place& place, const Config& config, const DecoderOptions& options)
       : options_(options), net_(Network::read(place.file, options.build)), bindings_(find_bindings(net_)) {
     const Dependence dependence(net_, bindings_);
-    borders_ = dependence.borders();
+    borders_ = dependence.borders(), rows_ = dependence.rows();
     sizes_ = sizes_of(net_, bindings_, dependence, config, options);
-    const std::vector<Samples> samples = probe(place.file, options.build, probed_lengths(sizes_.capacity));
-    for (const Samples& one : samples) meanings_.push_back(understand(one));
-    check_lengths();
+    samples_ = probe(place.file, options.build, probed_lengths(sizes_.capacity));
+    for (const Samples& one : samples_) meanings_.push_back(understand(one));
     vocabulary_ = vocabulary_of(net_, bindings_, options);
   }
 
@@ -42,28 +42,13 @@ class Rewriter {
     set_lengths(blocks, cached, ids);
     replace_borders(attentions);
     for (std::size_t i = 0; i < bindings_.caches.size(); ++i) continue_in_place(attentions, cached, blocks, i);
-    attentions.replace_nodes();
+    attentions.replace_nodes(continued_);
     net_.mark_output(last_rows(blocks, logits, last, vocabulary_), "logits");
     remove_inputs();
     return {std::move(net_), sizes_, vocabulary_};
   }
 
  private:
-  // What cannot be told apart by sequence is only right for one of them.
-  void check_lengths() const {
-    std::vector<std::string> unknown;
-    for (std::size_t i = 0; i < borders_.size(); ++i)
-      if (meanings_[i].meaning == Meaning::unknown)
-        unknown.push_back("operand " + std::to_string(borders_[i].operand) + " of " + shown(net_.node(borders_[i].reader)));
-    if (unknown.empty()) return;
-    const std::string what =
-        listed(unknown) + " depends on the tokens before, and is neither positions nor a causal mask that was recognized";
-    if (options_.max_batch > 1)
-      fail(ErrorKind::unsupported, what + "; sequences of different lengths cannot run together: set max_batch to 1");
-    if (options_.build.log)
-      options_.build.log(Severity::info, what + "; it is computed as the file has it, for one sequence at a time");
-  }
-
   // All, so that their names are free. Returns the value of the logits.
   NetworkTensor outputs_removed() {
     NetworkTensor logits;
@@ -102,13 +87,38 @@ class Rewriter {
   }
 
   void replace_borders(Attentions& attentions) {
+    std::vector<std::string> unknown;
     for (std::size_t i = 0; i < borders_.size(); ++i) {
-      const NetworkTensor value = borders_[i].value;
+      const Border& border = borders_[i];
       const Found& found = meanings_[i];
-      const DType type = net_.dtype(value);
-      if (found.meaning == Meaning::positions) net_.replace(value, type == DType::i32 ? positions_ : net_.cast(positions_, type));
-      if (found.hides) net_.replace(value, attentions.mask(found.window, type, found.meaning == Meaning::visible));
+      const DType type = net_.dtype(border.value);
+      if (found.meaning == Meaning::positions) net_.replace(border.value, positions_in(type));
+      if (found.meaning == Meaning::any_length) replace_by_constant(net_, border.value, samples_[i]);
+      if (found.hides) net_.replace(border.value, attentions.mask(found.window, type, found.meaning == Meaning::visible));
+      if (found.meaning == Meaning::unknown && !made_of_positions(border.value))
+        unknown.push_back("operand " + std::to_string(border.operand) + " of " + shown(net_.node(border.reader)));
     }
+    if (!unknown.empty()) report_unknown(unknown);
+  }
+
+  NetworkTensor positions_in(DType type) { return type == DType::i32 ? positions_ : net_.cast(positions_, type); }
+
+  // Makes a value of each sequence's positions where the file makes it of positions that follow from the cache's length.
+  bool made_of_positions(NetworkTensor value) {
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (meanings_[borders_.size() + i].meaning == Meaning::positions && follows(net_, value, rows_[i]))
+        net_.replace(rows_[i], positions_in(net_.dtype(rows_[i])));
+    return follows(net_, value, positions_) && rank(net_, value) > 1 && net_.dims(value)[0].name == "batch";
+  }
+
+  // What does not differ by sequence is only right for one of them.
+  void report_unknown(const std::vector<std::string>& unknown) const {
+    const std::string what =
+        listed(unknown) + " depends on the tokens before, and is neither positions nor a causal mask that was recognized";
+    if (options_.max_batch > 1)
+      fail(ErrorKind::unsupported, what + "; sequences of different lengths cannot run together: set max_batch to 1");
+    if (options_.build.log)
+      options_.build.log(Severity::info, what + "; it is computed as the file has it, for one sequence at a time");
   }
 
   void continue_in_place(Attentions& attentions, CachedAttention& cached, const Blocks& b, std::size_t i) {
@@ -116,6 +126,7 @@ class Rewriter {
     const auto layer = static_cast<std::int64_t>(i / 2);
     const NetworkTensor rows = cache.form == Form::attention ? attentions.apart(cache.rows, cache.heads, cache.size) : cache.rows;
     const NetworkTensor all = cached.continued(layer, i % 2 == 1, rows);
+    continued_.push_back(all);
     if (cache.form == Form::attention)
       attentions.reads(cache.node, same(net_.node(cache.node).outputs[1], cache.present), all);
     net_.replace(cache.present, all);
@@ -146,11 +157,14 @@ class Rewriter {
   Network net_;
   Bindings bindings_;
   std::vector<Border> borders_;
+  std::vector<NetworkTensor> rows_;
+  std::vector<Samples> samples_;   // of the borders, and then of the rows
   std::vector<Found> meanings_;
   CacheSizes sizes_;
   std::int64_t vocabulary_ = 0;
   const transformers::Weights weights_;   // none: the network has them
   NetworkTensor positions_, tokens_, before_;
+  Network::Tensors continued_;   // caches as far as they are read
 };
 
 }  // namespace

@@ -10,18 +10,31 @@ std::optional<NetworkNodeInfo> maker(const Network& net, NetworkTensor value) {
   return node.defined() ? std::optional(net.node(node)) : std::nullopt;
 }
 
-bool is_weight(const Network& net, NetworkTensor value) {
+namespace {
+
+// Whether all that `value` is made of, itself first, is what `accepts` says; constants have no makers.
+template <class Accepts>
+bool all_behind(const Network& net, NetworkTensor value, const Accepts& accepts) {
   std::vector<NetworkTensor> open{value};
   std::set<std::int32_t> seen;
   while (!open.empty()) {
     const NetworkTensor v = open.back();
     open.pop_back();
-    if (!v.defined() || !seen.insert(v.index).second || net.constant_value(v)) continue;
-    const auto node = maker(net, v);
-    if (!node) return false;
-    open.insert(open.end(), node->inputs.begin(), node->inputs.end());
+    if (!v.defined() || !seen.insert(v.index).second) continue;
+    if (!accepts(v)) return false;
+    if (const auto node = maker(net, v)) open.insert(open.end(), node->inputs.begin(), node->inputs.end());
   }
   return true;
+}
+
+}  // namespace
+
+bool follows(const Network& net, NetworkTensor value, NetworkTensor from) {
+  return !all_behind(net, value, [&](NetworkTensor v) { return !same(v, from); });
+}
+
+bool is_weight(const Network& net, NetworkTensor value) {
+  return all_behind(net, value, [&](NetworkTensor v) { return net.constant_value(v) || net.producer(v).defined(); });
 }
 
 std::int64_t integer(const NetworkNodeInfo& node, const std::string& attribute, std::int64_t otherwise) {
