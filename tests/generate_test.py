@@ -41,8 +41,8 @@ class Generate(CliCase):
         decoder = OnnxDecoder(self.path('onnx'), 'gpt2')
         expected = decoder.greedy(IDS, 12)
         for model in (decoder.folder, decoder.path('model.onnx')):
-            result = json.loads(self.tenfold('generate', model, *QUICK, '--prompt=' + PROMPT, '--maxTokens=12', '--ignoreEnd', '--json').stdout)
-            self.assertEqual(result['ids'], expected)
+            said = self.tenfold('generate', model, *QUICK, '--prompt=' + PROMPT, '--maxTokens=12', '--ignoreEnd', '--json').stdout
+            self.assertEqual(json.loads(said)['ids'], expected)
         os.remove(decoder.path('tokenizer.json'))
         self.assertIn('has no tokenizer', self.tenfold('generate', decoder.folder, '--prompt=a', code=1).stderr)
 

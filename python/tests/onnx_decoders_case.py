@@ -18,7 +18,8 @@ LOWEST = float(np.finfo(np.float32).min)
 class Graph:
     """Nodes one after the other; a result is the name of a value."""
 
-    def __init__(self):
+    def __init__(self, half=False):
+        self.half = half
         self.nodes, self.constants, self.inputs, self.outputs, self.known = [], [], [], [], {}
 
     def __call__(self, op, *operands, domain='', outputs=1, names=None, **attributes):
@@ -30,7 +31,7 @@ class Graph:
     def constant(self, value, name=None):
         value = np.asarray(value)
         value = value.astype(np.int64 if value.dtype.kind in 'iu' and value.dtype != np.int32 else value.dtype)
-        value = value.astype(np.float32) if value.dtype == np.float64 else value
+        value = value.astype(np.float16 if self.half else np.float32) if value.dtype.kind == 'f' else value
         key = (value.dtype.str, value.shape, value.tobytes())
         if key not in self.known:
             self.known[key] = name or f'constant {len(self.constants)}'
@@ -38,11 +39,13 @@ class Graph:
         return self.known[key]
 
     def input(self, name, dims, dtype=INT):
+        dtype = TensorProto.FLOAT16 if self.half and dtype == FLOAT else dtype
         self.inputs.append(helper.make_tensor_value_info(name, dtype, dims))
         return name
 
     def output(self, value, name, dims, dtype=FLOAT):
         self('Identity', value, names=[name])
+        dtype = TensorProto.FLOAT16 if self.half and dtype == FLOAT else dtype
         self.outputs.append(helper.make_tensor_value_info(name, dtype, dims))
 
     def extent(self, value, axis):
@@ -59,24 +62,31 @@ class Graph:
 
 class OnnxDecoder(RandomDecoder):
     """`form`: 'concat' (optimum), 'sliced' (optimum of old, GPT-2), 'grouped' (onnxruntime-genai), 'attention' and 'attention masked'
-    (ai.onnx, opset 23), 'heads' (MultiHeadAttention), 'own places' (no position_ids), 'scatter' (a cache of fixed length)."""
+    (ai.onnx, opset 23), 'heads' (MultiHeadAttention), 'own places' (no position_ids), 'scatter' (a cache of fixed length),
+    'grouped direct' (lengths are inputs), 'attention 24' (a cache of fixed length, TensorScatter, nonpad_kv_seqlen)."""
 
-    def __init__(self, folder, kind='llama', form='concat', places=256, change=None):
-        self.form, self.change = form, change
-        super().__init__(folder, GROUPED[kind] if form == 'grouped' else kind, places=places)
+    def __init__(self, folder, kind='llama', form='concat', places=256, change=None, half=False):
+        self.form, self.change, self.half = form, change, half
+        super().__init__(folder, GROUPED[kind] if form.startswith('grouped') else kind, places=places)
 
     def save_weights(self):
-        g = self.g = Graph()
+        g = self.g = Graph(self.half)
         self.ids = g.input('input_ids', ['batch_size', 'sequence_length'])
         self.total = ['batch_size', 'past_sequence_length + sequence_length']
-        if self.form != 'scatter':
-            self.mask_input = g.input('attention_mask', self.total)
+        self.fixed = self.form in ('scatter', 'attention 24')
         if self.form == 'scatter':
             self.places_input = g.input('cache_position', ['sequence_length'])
-        if self.form not in ('grouped', 'own places'):
+        elif self.form == 'grouped direct':
+            self.last = g.input('seqlens_k', ['batch_size'], TensorProto.INT32)
+            self.longest = g.input('total_sequence_length', [], TensorProto.INT32)
+        elif self.form == 'attention 24':
+            self.write_indices, self.valid = (g.input(name, ['batch_size']) for name in ('write_indices', 'nonpad_kv_seqlen'))
+        else:
+            self.mask_input = g.input('attention_mask', self.total)
+        if not self.form.startswith('grouped') and self.form != 'own places':
             self.positions = g.input('position_ids', ['batch_size', 'sequence_length'])
-        length = self.places if self.form == 'scatter' else 'past_sequence_length'
-        size = 'kv_cache_dim' if self.form == 'grouped' else self.size
+        length = self.places if self.fixed else 'past_sequence_length'
+        size = 'kv_cache_dim' if self.form.startswith('grouped') else self.size
         dims = ['batch_size', self.shared, length, size]
         self.pasts = [[g.input(f'past_key_values.{i}.{part}', dims, FLOAT) for part in ('key', 'value')] for i in range(LAYERS)]
         self.presents = []
@@ -87,7 +97,7 @@ class OnnxDecoder(RandomDecoder):
         for i, pair in enumerate(self.presents):
             for part, value in zip(('key', 'value'), pair):
                 g.output(value, f'present.{i}.{part}', ['batch_size', self.shared, 'total_sequence_length', size])
-        model = g.model(opset=23 if self.form.startswith('attention') else 18)
+        model = g.model(opset=24 if self.form == 'attention 24' else 23 if self.form.startswith('attention') else 18)
         if self.change:
             self.change(model)
         onnx.save(model, self.path('model.onnx'))
@@ -96,6 +106,8 @@ class OnnxDecoder(RandomDecoder):
 
     def lengths(self):
         g = self.g
+        if self.form in ('grouped direct', 'attention 24'):
+            return
         tokens, past = g.extent(self.ids, 1), g.extent(self.pasts[0][0], 2)
         all_tokens = past if self.form == 'scatter' else g('Add', past, tokens)
         count = lambda begin, end: g('Range', g.scalar(begin), g.scalar(end), np.int64(1))
@@ -147,7 +159,7 @@ class OnnxDecoder(RandomDecoder):
     def attend_onnx(self, i, q, k, v, scale):
         """Of [batch, tokens, heads * size] each."""
         g, past = self.g, self.pasts[i]
-        if self.form in ('attention', 'attention masked', 'heads'):
+        if self.form.startswith('attention') or self.form == 'heads':
             return self.attend_by_node(i, q, k, v, scale)
         q, k, v = self.by_head(q, self.heads), self.by_head(k, self.shared), self.by_head(v, self.shared)
         if self.form == 'scatter':
@@ -171,6 +183,11 @@ class OnnxDecoder(RandomDecoder):
             mask = g('Cast', self.mask_input, to=TensorProto.INT32)
             y, key, value = g('MultiHeadAttention', q, k, v, '', mask, '', past_key, past_value, domain='com.microsoft', outputs=3,
                               num_heads=self.heads, unidirectional=1, scale=scale)
+        elif self.form == 'attention 24':
+            key, value = (g('TensorScatter', past, self.by_head(x, self.shared), self.write_indices, axis=-2)
+                          for past, x in ((past_key, k), (past_value, v)))
+            y = self.together(g('Attention', self.by_head(q, self.heads), key, value, '', '', '', self.valid, is_causal=1, scale=scale),
+                              self.heads)
         else:
             masked = self.form == 'attention masked'
             if i % 2 == 1:   # heads apart
@@ -220,7 +237,7 @@ class OnnxDecoder(RandomDecoder):
 
     def rms_onnx(self, name, x):
         g, weight = self.g, self.weights[name + '.weight']
-        if self.form == 'grouped':
+        if self.form.startswith('grouped'):
             return g('SimplifiedLayerNormalization', x, weight, axis=-1, epsilon=1e-6)
         if self.form.startswith('attention'):
             return g('RMSNormalization', x, weight, axis=-1, epsilon=1e-6)
@@ -234,7 +251,7 @@ class OnnxDecoder(RandomDecoder):
     def turned_onnx(self, x, heads):
         """By frequencies times positions, as exporters write it out."""
         g, half = self.g, self.size // 2
-        if self.form == 'grouped':
+        if self.form.startswith('grouped'):
             return x
         if self.form.startswith('attention'):
             return g('RotaryEmbedding', x, *self.tables(), self.positions, num_heads=heads)
@@ -254,9 +271,9 @@ class OnnxDecoder(RandomDecoder):
             given = self.rms_onnx(at + 'input_layernorm', x)
             q, k, v = (self.affine(f'{at}self_attn.{name}_proj', given) for name in 'qkv')
             q, k = self.turned_onnx(q, self.heads), self.turned_onnx(k, self.shared)
-            mixed = (self.attend_grouped if self.form == 'grouped' else self.attend_onnx)(i, q, k, v, 1 / math.sqrt(self.size))
+            mixed = (self.attend_grouped if self.form.startswith('grouped') else self.attend_onnx)(i, q, k, v, 1 / math.sqrt(self.size))
             mixed = self.affine(at + 'self_attn.o_proj', mixed)
-            if self.form == 'grouped':   # one node for the sum and the norm
+            if self.form.startswith('grouped'):   # one node for the sum and the norm
                 given, _, _, x = g('SkipSimplifiedLayerNormalization', x, mixed, self.weights[at + 'post_attention_layernorm.weight'],
                                    domain='com.microsoft', names=[f'skip {i}', '', '', f'sum {i}'], epsilon=1e-6)
             else:
@@ -268,7 +285,7 @@ class OnnxDecoder(RandomDecoder):
 
     def save(self, name, value):
         """The configuration as its exporter writes it."""
-        if name == 'config.json' and self.form == 'grouped':
+        if name == 'config.json' and self.form.startswith('grouped'):
             decoder = {'filename': 'model.onnx', 'head_size': self.size, 'num_hidden_layers': LAYERS, 'num_key_value_heads': self.shared}
             name, value = 'genai_config.json', {'model': {'type': self.type, 'context_length': self.places, 'eos_token_id': [0, 31],
                                                           'decoder': decoder}}
@@ -279,15 +296,15 @@ class OnnxDecoder(RandomDecoder):
 class Stepwise:
     """ONNX Runtime over copied caches, one token after the other."""
 
-    def __init__(self, path, heads, size, fixed=0):
+    def __init__(self, truth):
         import onnxruntime
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
-        self.session = onnxruntime.InferenceSession(path, options, providers=['CPUExecutionProvider'])
+        self.session = onnxruntime.InferenceSession(truth.path('model.onnx'), options, providers=['CPUExecutionProvider'])
         self.inputs = [one.name for one in self.session.get_inputs()]
         self.outputs = [one.name for one in self.session.get_outputs()]
-        self.heads, self.size, self.fixed = heads, size, fixed
+        self.heads, self.size, self.fixed = truth.shared, truth.size, truth.places if truth.fixed else 0
 
     def greedy(self, prompt, count):
         """New tokens, and the logits that chose each."""
@@ -296,7 +313,8 @@ class Stepwise:
         for _ in range(count):
             places = np.arange(len(ids) - len(fresh), len(ids))
             feeds = {'input_ids': np.array([fresh]), 'attention_mask': np.ones((1, len(ids)), np.int64), 'position_ids': places[None],
-                     'cache_position': places}
+                     'cache_position': places, 'write_indices': places[:1], 'nonpad_kv_seqlen': places[-1:] + 1,
+                     'seqlens_k': np.array([len(ids) - 1], np.int32), 'total_sequence_length': np.array(len(ids), np.int32)}
             results = dict(zip(self.outputs, self.session.run(None, {**cache, **{n: feeds[n] for n in self.inputs if n in feeds}})))
             cache = {name: results[name.replace('past_key_values', 'present')] for name in cache}
             rows.append(results['logits'][0, -1])

@@ -184,7 +184,6 @@ class Faults(Case):
         self.assertIn('neither positions nor a causal mask', '\n'.join(told))
         self.assertEqual(len(alone.generate([1, 2, 3], max_tokens=4, ignore_end=True).ids), 4)
         self.refused(Unsupported, 'operand 1 of node .*\(Add\).* set max_batch to 1', kind='llama', change=mask_of_distance, max_batch=2)
-        self.refused(Unsupported, 'sequences of different lengths cannot run together', kind='llama', form='own places', max_batch=2)
 
 
 if __name__ == '__main__':

@@ -10,9 +10,10 @@ from decoders_case import LAYERS, QUICK, VOCABULARY
 from onnx_decoders_case import OnnxDecoder, Stepwise
 
 PROMPT = [1, 2, 4, 6, 7, 8, 3, 30, 12]
-FORMS = [('gpt2', 'concat'), ('gpt2', 'sliced'), ('gpt2', 'heads'), ('gpt2', 'scatter'), ('gpt2', 'attention'), ('llama', 'concat'),
-         ('mistral', 'concat'), ('linear', 'heads'), ('llama', 'scatter'), ('llama', 'attention'), ('llama', 'attention masked'),
-         ('mistral', 'attention masked'), ('llama', 'grouped'), ('mistral', 'grouped')]
+FORMS = [('gpt2', 'concat'), ('gpt2', 'sliced'), ('gpt2', 'heads'), ('gpt2', 'scatter'), ('gpt2', 'attention'), ('gpt2', 'own places'),
+         ('llama', 'concat'), ('llama', 'scatter'), ('llama', 'attention'), ('llama', 'attention masked'), ('llama', 'attention 24'),
+         ('llama', 'grouped'), ('llama', 'grouped direct'), ('llama', 'own places'), ('linear', 'heads'), ('mistral', 'concat'),
+         ('mistral', 'attention masked'), ('mistral', 'grouped'), ('mistral', 'own places')]
 
 
 def resident():
@@ -37,7 +38,7 @@ class Truth(Decoders):
             with self.subTest(kind=kind, form=form):
                 truth = self.truth(kind, form)
                 decoder = self.decoder(truth, prompt_chunk=16)
-                stepwise = Stepwise(truth.path('model.onnx'), truth.shared, truth.size, truth.places if form == 'scatter' else 0)
+                stepwise = Stepwise(truth)
                 expected, _ = stepwise.greedy(PROMPT, 200)
                 self.assertEqual(decoder.generate(PROMPT, max_tokens=200, ignore_end=True).ids, expected)
                 self.assertEqual((decoder.info.architecture, decoder.info.layers, decoder.info.max_length, decoder.info.end_tokens),
@@ -80,17 +81,11 @@ class Batches(Decoders):
         prompts = [PROMPT, [3], [9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22], [1, 1], [5, 4, 3, 2, 1]]
         for kind, form in FORMS:
             truth = self.truth(kind, form)
-            stepwise = Stepwise(truth.path('model.onnx'), truth.shared, truth.size, truth.places if form == 'scatter' else 0)
+            stepwise = Stepwise(truth)
             decoder = self.decoder(truth, max_batch=3, prompt_chunk=5)
             for prompt, result in zip(prompts, decoder.generate(prompts, max_tokens=30, ignore_end=True)):
                 with self.subTest(kind=kind, form=form, prompt=prompt):
                     self.assertEqual(result.ids, stepwise.greedy(prompt, 30)[0])
-
-    def test_positions_of_the_files_own(self):
-        """Without position_ids positions follow from the cache's length, which is one for all sequences."""
-        truth = self.truth('llama', 'own places')
-        expected, _ = Stepwise(truth.path('model.onnx'), truth.shared, truth.size).greedy(PROMPT, 60)
-        self.assertEqual(self.decoder(truth, prompt_chunk=4).generate(PROMPT, max_tokens=60, ignore_end=True).ids, expected)
 
 
 class Sessions(Decoders):
@@ -117,12 +112,29 @@ class InPlace(Decoders):
             with self.subTest(kind=kind, form=form):
                 truth = self.truth(kind, form)
                 step = self.decoder(truth).engine.inspection().programs[0]
+                self.assertNotIn('Attention', [one.op for one in step.steps])   # the reference kernel, which copies
                 scatters = [one for one in step.steps if one.op == 'TensorScatter']
                 self.assertEqual(len(scatters), 2 * LAYERS)
                 for one in scatters:
                     self.assertRegex(one.inputs[0].place + one.outputs[0].place, 'binding.*binding')
-                largest = max((self.written(one), one.op, one.name) for one in step.steps if one.op != 'TensorScatter')
-                self.assertLess(largest[0], truth.places * truth.shared * truth.size * 4 // 4, largest)
+                self.assert_no_copies(truth, step)
+
+    def test_a_file_in_f16_needs_no_conversion(self):
+        """CPUs compute in f32, and so the cache is."""
+        truth = self.truth('llama', 'grouped', half=True)
+        decoder = self.decoder(truth, max_batch=2)
+        ids = np.random.default_rng(7).integers(0, VOCABULARY, 60).tolist()
+        session = decoder.start(2)
+        session.append([ids[:40], ids[:3]])
+        for last in range(41, 61):
+            got = session.append([[ids[last - 1]], [ids[last - 38]]])
+            for row, sequence in zip(got, (ids[:last], [*ids[:3], *ids[3:last - 37]])):
+                self.assert_close(row, truth.logits(sequence)[-1], 2e-2)
+        self.assert_no_copies(truth, self.decoder(truth).engine.inspection().programs[0])
+
+    def assert_no_copies(self, truth, program):
+        largest = max((self.written(one), one.op, one.name) for one in program.steps if one.op != 'TensorScatter')
+        self.assertLess(largest[0], truth.places * truth.shared * truth.size * 4 // 4, largest)
 
     def written(self, step):
         return sum(int(np.prod([256 if extent < 0 else extent for extent in one.shape])) * 4 for one in step.outputs)

@@ -31,7 +31,7 @@ CachedAttention::CachedAttention(const transformers::Blocks& blocks, const Cache
 }
 
 NetworkTensor CachedAttention::cast(NetworkTensor x, DType type) const {
-  return type == DType::f32 && sizes_.type == type ? x : blocks_.net.cast(x, type);
+  return blocks_.net.dtype(x) == type ? x : blocks_.net.cast(x, type);
 }
 
 // The cache with the rows in it, as far as it is read.

@@ -32,8 +32,7 @@ NetworkTensor Attentions::mask_of(const NetworkNodeInfo& node) {
   const bool is_ours = std::any_of(masks_.begin(), masks_.end(), [&](const auto& one) { return same(one.second, own); });
   const bool pads = node.inputs.size() > kValidKeys && node.inputs[kValidKeys].defined();
   if (pads && integer(node, "is_causal", 0) == 0 && !is_ours)
-    tokenizing::fail(ErrorKind::unsupported, shown(node) + " hides padding alone (nonpad_kv_seqlen): a decoder's is causal, by is_causal or a "
-                                                           "mask");
+    tokenizing::fail(ErrorKind::unsupported, shown(node) + " hides padding alone (nonpad_kv_seqlen); is_causal or a mask was expected");
   if (integer(node, "is_causal", 0) == 0 || is_ours) return own;
   const DType type = own.defined() ? net_.dtype(own) : net_.dtype(node.inputs[kQuery]);
   const NetworkTensor causal = mask(0, type, true);
@@ -54,24 +53,29 @@ void Attentions::replace(const Read& read) {
   NetworkAttributes attributes;
   for (const char* name : {"scale", "softcap"})
     if (const auto at = node.attributes.find(name); at != node.attributes.end()) attributes[name] = at->second;
-  NetworkTensor y = net_.add_node("Attention", {q, read.keys, read.values, mask_of(node)}, attributes)[0];
+  const DType type = net_.dtype(read.keys), own = net_.dtype(q);
+  NetworkTensor mask = mask_of(node);
+  if (mask.defined() && net_.dtype(mask) != DType::boolean && net_.dtype(mask) != type) mask = net_.cast(mask, type);
+  NetworkTensor y = net_.add_node("Attention", {own == type ? q : net_.cast(q, type), read.keys, read.values, mask}, attributes)[0];
+  if (own != type) y = net_.cast(y, own);
   if (packed) y = net_.shuffle(y, {0, 2, 1, 3}, Shape{0, 0, -1});
   net_.replace(node.outputs[0], y);
 }
 
-// Those whose keys and values a TensorScatter in front of them put into the cache.
-void Attentions::find_readers(const Network::Tensors& caches) {
-  const auto is_cache = [&](NetworkTensor v) {
-    return std::any_of(caches.begin(), caches.end(), [&](NetworkTensor one) { return same(one, v); });
-  };
-  for (const NetworkNodeRef ref : net_.nodes())
-    if (const NetworkNodeInfo node = net_.node(ref);
-        node.op == "Attention" && !reads_.count(ref.index) && is_cache(node.inputs[kKey]) && is_cache(node.inputs[kValue]))
-      reads_[ref.index] = {ref, node.inputs[kKey], node.inputs[kValue]};
+// Those whose keys and values are in the cache already.
+void Attentions::find_readers() {
+  for (const NetworkNodeRef ref : net_.nodes()) {
+    const NetworkNodeInfo node = net_.node(ref);
+    if (reads_.count(ref.index) || (node.op != "Attention" && node.op != "FusedAttention")) continue;
+    const auto keys = caches_.find(node.inputs[kKey].index), values = caches_.find(node.inputs[kValue].index);
+    if (keys == caches_.end() || values == caches_.end()) continue;
+    const bool is_fast = node.op == "FusedAttention" && same(keys->second, node.inputs[kKey]);
+    if (!is_fast && integer(node, "causal", 0) == 0) reads_[ref.index] = {ref, keys->second, values->second};
+  }
 }
 
-void Attentions::replace_nodes(const Network::Tensors& caches) {
-  find_readers(caches);
+void Attentions::replace_nodes() {
+  find_readers();
   for (const auto& [index, read] : reads_) replace(read);
 }
 

@@ -1,4 +1,4 @@
-// Masks of our own in the forms that graphs have them, and ai.onnx's Attention over a cache that lies in place.
+// Masks of our own in the forms that graphs have them, and attention that is one node over a cache that lies in place.
 #pragma once
 
 #include <map>
@@ -16,19 +16,22 @@ class Attentions {
   NetworkTensor apart(NetworkTensor rows, std::int64_t heads, std::int64_t size) const;   // [batch, heads, tokens, size], if they are not
   // Says what an Attention with past_key and past_value reads instead.
   void reads(NetworkNodeRef node, bool keys, NetworkTensor all);
-  // Each Attention that reads a cache, `caches`, or continues one itself.
-  void replace_nodes(const Network::Tensors& caches);
+  // Says that `narrow` is the cache `all` in the file's own type. Where a node of attention reads it, that computes in the cache's.
+  void converts(NetworkTensor narrow, NetworkTensor all) { caches_[narrow.index] = all; }
+  // Each Attention that reads a cache or continues one itself, and FusedAttention where types differ.
+  void replace_nodes();
 
  private:
   struct Read { NetworkNodeRef node; NetworkTensor keys, values; };
-  void find_readers(const Network::Tensors& caches);
+  void find_readers();
   void replace(const Read& read);
   NetworkTensor mask_of(const NetworkNodeInfo& node);
   const transformers::Blocks& blocks_;
   Network& net_;
   CachedAttention& cached_;
   std::map<std::tuple<std::int64_t, DType, bool>, NetworkTensor> masks_;
-  std::map<std::int32_t, Read> reads_;   // by node
+  std::map<std::int32_t, NetworkTensor> caches_;   // as far as they are read, by what stands for them in the graph
+  std::map<std::int32_t, Read> reads_;             // by node
 };
 
 }  // namespace tenfold::decoders::onnx

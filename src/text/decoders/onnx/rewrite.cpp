@@ -42,9 +42,10 @@ class Rewriter {
     set_lengths(blocks, cached, ids);
     replace_borders(attentions);
     for (std::size_t i = 0; i < bindings_.caches.size(); ++i) continue_in_place(attentions, cached, blocks, i);
-    attentions.replace_nodes(continued_);
+    attentions.replace_nodes();
     net_.mark_output(last_rows(blocks, logits, last, vocabulary_), "logits");
     remove_inputs();
+    report_conversions();
     return {std::move(net_), sizes_, vocabulary_};
   }
 
@@ -125,14 +126,24 @@ class Rewriter {
     const Cache& cache = bindings_.caches[i];
     const auto layer = static_cast<std::int64_t>(i / 2);
     const NetworkTensor rows = cache.form == Form::attention ? attentions.apart(cache.rows, cache.heads, cache.size) : cache.rows;
-    const NetworkTensor all = cached.continued(layer, i % 2 == 1, rows);
-    continued_.push_back(all);
+    const DType type = net_.dtype(cache.present);
+    const NetworkTensor wide = cached.continued(layer, i % 2 == 1, rows), all = sizes_.type == type ? wide : net_.cast(wide, type);
+    attentions.converts(all, wide);
+    if (sizes_.type != type) narrow_.push_back(net_.name(all));
     if (cache.form == Form::attention)
-      attentions.reads(cache.node, same(net_.node(cache.node).outputs[1], cache.present), all);
+      attentions.reads(cache.node, same(net_.node(cache.node).outputs[1], cache.present), wide);
     net_.replace(cache.present, all);
     // Some read the past's extents: the tokens before, or, of a cache of fixed length, the places for keys.
     const NetworkTensor past = net_.find(past_name(layer, i % 2 == 1)), length = cache.length < 0 ? before_ : cached.total();
-    net_.replace(cache.past, net_.add_node("Slice", {past, b.integers({0}), length, b.integers({2})})[0]);
+    const NetworkTensor before = net_.add_node("Slice", {past, b.integers({0}), length, b.integers({2})})[0];
+    net_.replace(cache.past, sizes_.type == type ? before : net_.cast(before, type));
+  }
+
+  void report_conversions() const {
+    const auto is_there = [&](const std::string& name) { return net_.find(name).defined(); };
+    if (options_.build.log && std::any_of(narrow_.begin(), narrow_.end(), is_there))
+      options_.build.log(Severity::info, "attention is written out in f16: each step converts the keys and values that it "
+                                         "reads; a file in f32 needs no conversion");
   }
 
   void remove_inputs() {
@@ -164,7 +175,7 @@ class Rewriter {
   std::int64_t vocabulary_ = 0;
   const transformers::Weights weights_;   // none: the network has them
   NetworkTensor positions_, tokens_, before_;
-  Network::Tensors continued_;   // caches as far as they are read
+  std::vector<std::string> narrow_;   // values: caches in a type that the file has and the cache does not
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenfold/device.h"
 #include "text/decoders/onnx/walk.h"
 #include "text/fail.h"
 
@@ -49,6 +50,9 @@ std::int64_t capacity_of(const Table& table, const Config& config, const Decoder
   return places > 0 ? std::min(places, kUsualLength) : kUsualLength;
 }
 
+// CPUs compute in f32, and would widen a cache of f16 in every step.
+DType type_on(const std::string& device, DType type) { return type == DType::f16 && !is_gpu(device) ? DType::f32 : type; }
+
 std::string heads(const Network& net, const Cache& cache) {
   return std::to_string(cache.heads) + " heads of " + std::to_string(cache.size) + " in " + std::string(name(net.dtype(cache.past)));
 }
@@ -82,7 +86,7 @@ CacheSizes sizes_of(const Network& net, const Bindings& bindings, const Dependen
           .heads = first.heads,
           .size = first.size,
           .capacity = capacity_of(shortest_table(net, bindings, dependence), config, options),
-          .type = net.dtype(first.past)};
+          .type = type_on(options.build.device, net.dtype(first.past))};
 }
 
 std::int64_t vocabulary_of(const Network& net, const Bindings& bindings, const DecoderOptions& options) {
