@@ -22,7 +22,7 @@ void set_precision(BuildConfig& build, const std::string& text) {
 Flags make_flags(GenerateWish& w) {
   Flags flags("tenfold generate MODEL --prompt=TEXT [--flags]\n       tenfold generate MODEL --benchmark [--flags]",
               "Continues texts token by token. MODEL is a language model: a folder as transformers saves it (config.json, tokenizer,\n"
-              "safetensors), or an ONNX file with past_key_values as optimum and onnxruntime-genai write it, or the folder of such a file.\n"
+              "safetensors), or an ONNX file with past_key_values as optimum and onnxruntime-genai write it, or its folder.\n"
               "New text goes to standard output as it comes, times to standard error.");
   const auto number = [&](const char* name, float& target, const char* value, const char* help) {
     flags.add({name, value, help, [name, &target](const std::string& text) { target = static_cast<float>(parse_number(name, text)); }});

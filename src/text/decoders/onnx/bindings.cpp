@@ -25,9 +25,12 @@ constexpr std::array<std::pair<const char*, Role>, 9> kRoles{{{"input_ids", Role
 
 // What this form needs of a past: the value that the node reads may be the past itself, or the past with room behind it.
 bool reads(const Network& net, NetworkTensor value, NetworkTensor past, bool may_pad) {
-  if (same(value, past)) return true;
-  const auto node = value.defined() ? maker(net, value) : std::nullopt;
-  return node && (node->op == "Identity" || (may_pad && node->op == "Pad")) && reads(net, node->inputs[0], past, may_pad);
+  while (value.defined() && !same(value, past)) {
+    const auto node = maker(net, value);
+    if (!node || (node->op != "Identity" && !(may_pad && node->op == "Pad"))) return false;
+    value = node->inputs[0];
+  }
+  return value.defined();
 }
 
 std::int64_t extent(const Network& net, NetworkTensor value, std::size_t axis) {
@@ -105,7 +108,11 @@ Cache pair_of(const Network& net, NetworkTensor past, const Network::Tensors& ou
 void classify(const Network& net, NetworkTensor input, const Network::Tensors& outputs, Bindings& to) {
   const std::string name = net.name(input);
   for (const auto& [known, role] : kRoles)
-    if (name == known) return to.told.push_back({name, input, role});
+    if (name == known) {
+      if (!is_integer(net.dtype(input)) && net.dtype(input) != DType::boolean)
+        fail(ErrorKind::unsupported, "the input '" + name + "' is " + net.describe(input) + ", integers were expected");
+      return to.told.push_back({name, input, role});
+    }
   if (name == "inputs_embeds")
     fail(ErrorKind::unsupported, "it takes 'inputs_embeds', not tokens; export the model with input_ids");
   if (name == "use_cache_branch")
@@ -131,6 +138,9 @@ void find_logits(const Network& net, const Network::Tensors& outputs, Bindings& 
   if (logits == others.end() && others.size() != 1)
     fail(ErrorKind::invalid_model, "there is no output 'logits'; beside its caches it has " + (others.empty() ? "none" : listed(others)));
   to.logits = logits == others.end() ? others[0] : *logits;
+  for (const std::string& name : others)
+    if (name.starts_with("present"))
+      fail(ErrorKind::invalid_model, "the output '" + name + "' continues none of the inputs; each past and its present are a pair");
   for (const std::string& name : others)
     if (name != to.logits) to.ignored.push_back(name);
 }
