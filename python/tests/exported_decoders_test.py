@@ -28,7 +28,8 @@ if HAVE:
 QUICK = dict(device='cpu', optimization_level=0, plan_cache=False, tf32=False, max_length=256, prompt_chunk=16)
 WORDS, LAYERS, HEADS, SIZE = 96, 2, 2, 16
 COMMON = dict(vocab_size=112, hidden_size=64, intermediate_size=96, num_hidden_layers=LAYERS, num_attention_heads=4,
-              num_key_value_heads=HEADS, max_position_embeddings=256, bos_token_id=2, eos_token_id=1, pad_token_id=None, initializer_range=0.2)
+              num_key_value_heads=HEADS, max_position_embeddings=256, bos_token_id=2, eos_token_id=1, pad_token_id=None,
+              initializer_range=0.2)
 KINDS = {'llama': {}, 'mistral': dict(sliding_window=16), 'qwen2': {}, 'qwen3': dict(head_dim=SIZE),
          'gemma2': dict(head_dim=SIZE, sliding_window=16),
          'gpt2': dict(n_embd=64, n_layer=LAYERS, n_head=4, n_positions=256)}

@@ -1,4 +1,5 @@
 """tenfold.Decoder of ONNX files in the forms of several exporters, beside ONNX Runtime with copied caches, and NumPy in f64."""
+import os
 import re
 import unittest
 
@@ -103,6 +104,26 @@ class Sessions(Decoders):
             other = session.fork()
             for one, last in ((session, 3), (other, 5), (session, 7), (other, 2)):
                 self.assert_close(one.append([[last]])[0], truth.logits(one.ids())[-1])
+
+
+    def test_plans_are_kept(self):
+        """By the file's content: another file of the same name has another plan."""
+        cache = self.path('plans')
+        for form in ('concat', 'concat', 'grouped'):   # the second one is loaded
+            truth = OnnxDecoder(self.path('same'), 'llama', form)
+            decoder = self.decoder(truth, plan_cache=cache)
+            self.assertEqual(decoder.generate(PROMPT, max_tokens=20, ignore_end=True).ids, truth.greedy(PROMPT, 20))
+            self.assertEqual(len([name for name in os.listdir(cache) if 'plan' in name]), 1 + (form == 'grouped'))
+
+    def test_rounded_products(self):
+        """bf16 and fixed-point weights of 16 bits round products; the cache stays f32."""
+        for options, limit in ((dict(bf16=True, tf32=True), 0.1), (dict(tf32=True), 1e-2)):
+            truth = self.truth('llama', 'concat', places=64)
+            ids = np.random.default_rng(3).integers(0, VOCABULARY, 64).tolist()
+            session = self.decoder(truth, **options).start()
+            session.append([ids[:50]])
+            for last in range(51, 65):
+                self.assert_close(session.append([[ids[last - 1]]])[0], truth.logits(ids[:last])[-1], limit)
 
 
 class InPlace(Decoders):
