@@ -108,6 +108,15 @@ class Faults(Case):
         self.refused(InvalidModel, "no output 'logits'; beside its caches it has none", change=drop_output('logits'))
         self.refused(Unsupported, "'past_key_values.1.key' f32.* no output continues it along axis 2", change=new_rows_in_front)
 
+    def test_kinds_of_inputs(self):
+        def mask_of_floats(model):
+            one = next(one for one in model.graph.input if one.name == 'attention_mask')
+            one.type.tensor_type.elem_type = TensorProto.FLOAT
+
+        self.refused(Unsupported, "'cache_position' is i64\[b,s\]; integers of rank 1 were expected",
+                     change=add_input('cache_position', TensorProto.INT64, ['b', 's'], False))
+        self.refused(Unsupported, "'attention_mask' is f32.*; integers of rank 2 were expected", change=mask_of_floats)
+
     def test_a_file_without_a_cache(self):
         def change(model):
             for i in range(LAYERS):

@@ -13,15 +13,16 @@ using tokenizing::fail;
 
 namespace {
 
-constexpr std::array<std::pair<const char*, Role>, 9> kRoles{{{"input_ids", Role::ids},
-                                                              {"attention_mask", Role::mask},
-                                                              {"position_ids", Role::positions},
-                                                              {"cache_position", Role::places},
-                                                              {"seqlens_k", Role::last_places},
-                                                              {"total_sequence_length", Role::longest},
-                                                              {"total_seq_len", Role::longest},
-                                                              {"past_sequence_length", Role::before},
-                                                              {"past_seq_len", Role::before}}};
+struct Known {
+  const char* name;
+  Role role;
+  int min_rank, max_rank;
+};
+constexpr std::array kKnown{Known{"input_ids", Role::ids, 2, 2},           Known{"attention_mask", Role::mask, 2, 2},
+                            Known{"position_ids", Role::positions, 2, 2},  Known{"cache_position", Role::places, 1, 1},
+                            Known{"seqlens_k", Role::last_places, 1, 2},   Known{"total_sequence_length", Role::longest, 0, 1},
+                            Known{"total_seq_len", Role::longest, 0, 1},   Known{"past_sequence_length", Role::before, 0, 1},
+                            Known{"past_seq_len", Role::before, 0, 1}};
 
 // What this form needs of a past: the value that the node reads may be the past itself, or the past with room behind it.
 bool reads(const Network& net, NetworkTensor value, NetworkTensor past, bool may_pad) {
@@ -107,11 +108,13 @@ Cache pair_of(const Network& net, NetworkTensor past, const Network::Tensors& ou
 
 void classify(const Network& net, NetworkTensor input, const Network::Tensors& outputs, Bindings& to) {
   const std::string name = net.name(input);
-  for (const auto& [known, role] : kRoles)
-    if (name == known) {
-      if (!is_integer(net.dtype(input)) && net.dtype(input) != DType::boolean)
-        fail(ErrorKind::unsupported, "the input '" + name + "' is " + net.describe(input) + ", integers were expected");
-      return to.told.push_back({name, input, role});
+  for (const Known& known : kKnown)
+    if (name == known.name) {
+      const bool counts = is_integer(net.dtype(input)) || net.dtype(input) == DType::boolean;
+      if (const int found = rank(net, input); !counts || found < known.min_rank || found > known.max_rank)
+        fail(ErrorKind::unsupported, "the input '" + name + "' is " + net.describe(input) + "; integers of rank " +
+                                         std::to_string(known.min_rank) + " were expected");
+      return to.told.push_back({name, input, known.role});
     }
   if (name == "inputs_embeds")
     fail(ErrorKind::unsupported, "it takes 'inputs_embeds', not tokens; export the model with input_ids");

@@ -28,7 +28,7 @@ void take(std::int64_t& to, std::int64_t found) {
 void read_transformers(const Json& from, Config& to) {
   if (from.has("model_type")) to.type = from.text("model_type");
   take(to.places, number(from, {"max_position_embeddings", "n_positions", "max_seq_len", "seq_length"}));
-  take(to.layers, number(from, {"num_hidden_layers", "n_layer"}));
+  if (!from.has("num_kv_shared_layers")) take(to.layers, number(from, {"num_hidden_layers", "n_layer"}));   // there each has its own cache
   take(to.heads, number(from, {"num_key_value_heads"}));
   take(to.size, number(from, {"head_dim"}));
 }
