@@ -132,7 +132,9 @@ class InPlace(Decoders):
         for kind, form in FORMS:
             with self.subTest(kind=kind, form=form):
                 truth = self.truth(kind, form)
-                step = self.decoder(truth).engine.inspection().programs[0]
+                step, piece = self.decoder(truth).engine.inspection().programs
+                for one in (one for one in piece.steps if one.op != 'TensorScatter'):   # masks end with the keys; copies would not
+                    self.assertEqual([result.dims_text for result in one.outputs if re.search('total.*,', result.dims_text)], [], one.name)
                 self.assertNotIn('Attention', [one.op for one in step.steps])   # the reference kernel, which copies
                 scatters = [one for one in step.steps if one.op == 'TensorScatter']
                 self.assertEqual(len(scatters), 2 * LAYERS)

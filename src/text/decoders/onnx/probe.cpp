@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenfold/engine.h"
+#include "text/decoders/onnx/cut_data.h"
 #include "text/fail.h"
 
 namespace tenfold::decoders::onnx {
@@ -60,6 +61,7 @@ class Probe {
     for (const NetworkTensor output : net_.outputs()) net_.remove_output(net_.name(output));
     for (std::size_t i = 0; i < values.size(); ++i) net_.mark_output(values[i], "value " + std::to_string(i));
     count_ = values.size();
+    cut_data(net_, bindings_);
     net_.remove_unused();
     for (const NetworkTensor input : net_.inputs())
       if (net_.users(input).empty()) net_.remove_input(net_.name(input));
