@@ -117,6 +117,22 @@ class Faults(Case):
                      change=add_input('cache_position', TensorProto.INT64, ['b', 's'], False))
         self.refused(Unsupported, "'attention_mask' is f32.*; integers of rank 2 were expected", change=mask_of_floats)
 
+    def test_fixed_shapes(self):
+        def fix(axis, extent):
+            def change(model):
+                for one in model.graph.input:
+                    dims = one.type.tensor_type.shape.dim
+                    if axis < len(dims) and dims[axis].dim_param == ('batch_size', 'sequence_length')[axis]:
+                        dims[axis].dim_value = extent
+            return change
+
+        self.refused(Unsupported, 'made for runs of 4 tokens; export it with a dynamic sequence length', change=fix(1, 4))
+        self.refused(Unsupported, 'made for 1 sequences at once, but max_batch is 2', change=fix(0, 1), max_batch=2)
+        self.refused(Unsupported, 'made for 3 sequences at once; export it', change=fix(0, 3), max_batch=3)
+        alone = self.load(change=fix(0, 1))
+        truth = OnnxDecoder(self.path('gpt2 concat'), 'gpt2')
+        self.assertEqual(alone.generate([1, 2, 3], max_tokens=20, ignore_end=True).ids, truth.greedy([1, 2, 3], 20))
+
     def test_a_file_without_a_cache(self):
         def change(model):
             for i in range(LAYERS):

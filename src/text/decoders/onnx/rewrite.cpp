@@ -23,6 +23,7 @@ class Rewriter {
  public:
   Rewriter(const Place& place, const Config& config, const DecoderOptions& options)
       : options_(options), net_(Network::read(place.file, options.build)), bindings_(find_bindings(net_)) {
+    check_batch(net_, bindings_, options);
     const Dependence dependence(net_, bindings_);
     borders_ = dependence.borders(), rows_ = dependence.rows();
     sizes_ = sizes_of(net_, bindings_, dependence, config, options);

@@ -89,6 +89,23 @@ CacheSizes sizes_of(const Network& net, const Bindings& bindings, const Dependen
           .type = type_on(options.build.device, net.dtype(first.past))};
 }
 
+void check_batch(const Network& net, const Bindings& bindings, const DecoderOptions& options) {
+  for (const Told& one : bindings.told) {
+    if (one.role != Role::ids) continue;
+    const std::vector<NetworkDim> dims = net.dims(one.value);
+    const std::string what = "'" + one.name + "' is " + net.describe(one.value) + ": the file is made for ";
+    if (dims[1].extent >= 0)
+      fail(ErrorKind::unsupported,
+           what + "runs of " + std::to_string(dims[1].extent) + " tokens; export it with a dynamic sequence length");
+    if (dims[0].extent >= 0 && dims[0].extent != options.max_batch)
+      fail(ErrorKind::unsupported, what + std::to_string(dims[0].extent) + " sequences at once, but max_batch is " +
+                                       std::to_string(options.max_batch) + "; export it with a dynamic batch, or set max_batch to that");
+    if (dims[0].extent > 1)
+      fail(ErrorKind::unsupported,
+           what + std::to_string(dims[0].extent) + " sequences at once; export it with a dynamic batch, or for one");
+  }
+}
+
 std::int64_t vocabulary_of(const Network& net, const Bindings& bindings, const DecoderOptions& options) {
   for (const NetworkTensor output : net.outputs()) {
     if (net.name(output) != bindings.logits) continue;
