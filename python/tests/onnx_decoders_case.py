@@ -19,7 +19,7 @@ class Graph:
     """Nodes one after the other; a result is the name of a value."""
 
     def __init__(self, half=False):
-        self.half = half
+        self.half, self.float = half, TensorProto.FLOAT16 if half else FLOAT
         self.nodes, self.constants, self.inputs, self.outputs, self.known = [], [], [], [], {}
 
     def __call__(self, op, *operands, domain='', outputs=1, names=None, **attributes):
@@ -39,13 +39,13 @@ class Graph:
         return self.known[key]
 
     def input(self, name, dims, dtype=INT):
-        dtype = TensorProto.FLOAT16 if self.half and dtype == FLOAT else dtype
+        dtype = self.float if dtype == FLOAT else dtype
         self.inputs.append(helper.make_tensor_value_info(name, dtype, dims))
         return name
 
     def output(self, value, name, dims, dtype=FLOAT):
         self('Identity', value, names=[name])
-        dtype = TensorProto.FLOAT16 if self.half and dtype == FLOAT else dtype
+        dtype = self.float if dtype == FLOAT else dtype
         self.outputs.append(helper.make_tensor_value_info(name, dtype, dims))
 
     def extent(self, value, axis):
@@ -130,7 +130,7 @@ class OnnxDecoder(RandomDecoder):
         if self.form == 'sliced':   # a constant triangle, cut where the cache ends
             triangle = np.tril(np.ones((self.places, self.places), bool))[None, None]
             self.seen = g('Slice', g('Slice', triangle, past, all_tokens, [2]), [0], all_tokens, [3])
-            kept = g('Cast', g('Unsqueeze', self.mask_input, [1, 2]), to=FLOAT)
+            kept = g('Cast', g('Unsqueeze', self.mask_input, [1, 2]), to=g.float)
             self.addend = g('Mul', g('Sub', np.float32(1), kept), np.float32(LOWEST))
             return
         self.seen = g('And', causal, g('Unsqueeze', padding, [1, 2]))
@@ -257,7 +257,7 @@ class OnnxDecoder(RandomDecoder):
             return g('RotaryEmbedding', x, *self.tables(), self.positions, num_heads=heads)
         x = self.by_head(x, heads)
         steps = g('Expand', self.steps(self.size)[None, :, None], g('Concat', g.extent(self.positions, 0), [half, 1], axis=0))
-        angle = g('Transpose', g('MatMul', steps, g('Cast', g('Unsqueeze', self.positions, [1]), to=FLOAT)), perm=[0, 2, 1])
+        angle = g('Transpose', g('MatMul', steps, g('Cast', g('Unsqueeze', self.positions, [1]), to=g.float)), perm=[0, 2, 1])
         angle = g('Unsqueeze', g('Concat', angle, angle, axis=-1), [1])
         first, second = g('Slice', x, [0], [half], [3]), g('Slice', x, [half], [2 * half], [3])
         x = g('Add', g('Mul', x, g('Cos', angle)), g('Mul', g('Concat', g('Neg', second), first, axis=-1), g('Sin', angle)))

@@ -198,6 +198,17 @@ class Faults(Case):
         os.remove(os.path.join(self.path('gpt2 concat'), 'a.onnx'))
         os.remove(os.path.join(self.path('gpt2 concat'), 'b.onnx'))
 
+    def test_a_folder_of_its_own_for_the_file(self):
+        def move(truth):
+            os.mkdir(truth.path('onnx'))
+            os.rename(truth.path('model.onnx'), truth.path('onnx/model.onnx'))
+
+        decoder = self.load(before=move)
+        self.assertEqual((decoder.info.architecture, decoder.info.tokenizer_folder), ('gpt2', self.path('gpt2 concat')))
+        again = tenfold.Decoder(os.path.join(self.path('gpt2 concat'), 'onnx', 'model.onnx'), **QUICK)
+        self.assertEqual((again.info.architecture, again.info.end_tokens), ('gpt2', [0]))
+        self.assertEqual(again.generate('the cat', max_tokens=5).ids, decoder.generate('the cat', max_tokens=5).ids)
+
     def test_shapes_alone_are_enough(self):
         """Without configurations: no architecture's name, no tokens that end a text, and places as many as tables have rows."""
         info = self.load(before=lambda truth: os.remove(truth.path('config.json'))).info

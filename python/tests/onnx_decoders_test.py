@@ -4,6 +4,7 @@ import re
 import unittest
 
 import numpy as np
+import onnx
 
 import tenfold
 from case import Case
@@ -154,6 +155,25 @@ class InPlace(Decoders):
             for row, sequence in zip(got, (ids[:last], [*ids[:3], *ids[3:last - 37]])):
                 self.assert_close(row, truth.logits(sequence)[-1], 2e-2)
         self.assert_no_copies(truth, self.decoder(truth).engine.inspection().programs[0])
+
+    def test_conversions_are_reported(self):
+        truth, said = self.truth('llama', 'concat', half=True, places=64), []
+        session = self.decoder(truth, log=lambda severity, text: said.append(text)).start()
+        self.assertIn('attention is written out in f16', '\n'.join(said))
+        session.append([PROMPT])
+        self.assert_close(session.append([[5]])[0], truth.logits([*PROMPT, 5])[-1], 3e-2)
+
+    def test_copies_are_reported(self):
+        """A smooth softmax is read as one more key of zeros."""
+        def smooth(model):
+            for node in model.graph.node:
+                if node.op_type == 'GroupQueryAttention':
+                    node.attribute.append(onnx.helper.make_attribute('smooth_softmax', 1))
+
+        truth, said = self.truth('llama', 'grouped', change=smooth), []
+        decoder = self.decoder(truth, log=lambda severity, text: said.append(text))
+        self.assertRegex('\n'.join(said), r'node .* \(Pad\).* copies the keys and values that it reads in each step')
+        self.assertEqual(decoder.generate(PROMPT, max_tokens=40, ignore_end=True).ids, Stepwise(truth).greedy(PROMPT, 40)[0])
 
     def assert_no_copies(self, truth, program):
         largest = max((self.written(one), one.op, one.name) for one in program.steps if one.op != 'TensorScatter')

@@ -46,7 +46,7 @@ class Rewriter {
     attentions.replace_nodes();
     net_.mark_output(last_rows(blocks, logits, last, vocabulary_), "logits");
     remove_inputs();
-    report_conversions();
+    report_copies();
     return {std::move(net_), sizes_, vocabulary_};
   }
 
@@ -130,6 +130,7 @@ class Rewriter {
     const DType type = net_.dtype(cache.present);
     const NetworkTensor wide = cached.continued(layer, i % 2 == 1, rows), all = sizes_.type == type ? wide : net_.cast(wide, type);
     attentions.converts(all, wide);
+    wide_.push_back(net_.name(wide));
     if (sizes_.type != type) narrow_.push_back(net_.name(all));
     if (cache.form == Form::attention)
       attentions.reads(cache.node, same(net_.node(cache.node).outputs[1], cache.present), wide);
@@ -140,11 +141,19 @@ class Rewriter {
     net_.replace(cache.past, sizes_.type == type ? before : net_.cast(before, type));
   }
 
-  void report_conversions() const {
+  // What is not read where it lies.
+  void report_copies() const {
     const auto is_there = [&](const std::string& name) { return net_.find(name).defined(); };
-    if (options_.build.log && std::any_of(narrow_.begin(), narrow_.end(), is_there))
-      options_.build.log(Severity::info, "attention is written out in f16: each step converts the keys and values that it "
-                                         "reads; a file in f32 needs no conversion");
+    if (!options_.build.log) return;
+    if (std::any_of(narrow_.begin(), narrow_.end(), is_there))
+      options_.build.log(Severity::info, "attention is written out in f16: each step converts the keys and values that it reads; a file "
+                                         "in f32 needs no conversion");
+    std::vector<std::string> copies;
+    for (const std::string& name : wide_)
+      for (const NetworkNodeRef user : is_there(name) ? net_.users(net_.find(name)) : std::vector<NetworkNodeRef>{})
+        if (const NetworkNodeInfo node = net_.node(user); node.op == "Pad" || node.op == "Concat" || node.op == "Tile")
+          copies.push_back(shown(node));
+    if (!copies.empty()) options_.build.log(Severity::info, listed(copies) + " copies the keys and values that it reads in each step");
   }
 
   void remove_inputs() {
@@ -176,7 +185,7 @@ class Rewriter {
   std::int64_t vocabulary_ = 0;
   const transformers::Weights weights_;   // none: the network has them
   NetworkTensor positions_, tokens_, before_;
-  std::vector<std::string> narrow_;   // values: caches in a type that the file has and the cache does not
+  std::vector<std::string> wide_, narrow_;   // values: caches as far as they are read; and in the file's type
 };
 
 }  // namespace
