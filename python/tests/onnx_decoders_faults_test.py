@@ -97,23 +97,35 @@ class Faults(Case):
             self.assertNotIn('\n', str(raised.exception).strip())
 
     def test_bindings(self):
-        self.refused(Unsupported, "'past_key_values.1.value' f32.* is read by node '.*' \(Concat\), but no output continues it",
+        self.refused(Unsupported, r"'past_key_values.1.value' f32.* is read by node '.*' \(Concat\), but no output continues it",
                      change=drop_output('present.1.value'))
         self.refused(InvalidModel, "no input 'input_ids'; the file has tokens", change=rename('input_ids', 'tokens'))
         self.refused(Unsupported, "takes 'inputs_embeds', not tokens", change=rename('input_ids', 'inputs_embeds'))
         self.refused(Unsupported, "two branches, which 'use_cache_branch' chooses",
                      change=add_input('use_cache_branch', TensorProto.BOOL, [1], False))
-        self.refused(Unsupported, "the inputs 'speaker' f32\[24\], which are not known",
+        self.refused(Unsupported, r"the inputs 'speaker' f32\[24\], which are not known",
                      change=add_input('speaker', TensorProto.FLOAT, [WIDTH]))
         self.refused(InvalidModel, "no output 'logits'; beside its caches it has none", change=drop_output('logits'))
         self.refused(Unsupported, "'past_key_values.1.key' f32.* no output continues it along axis 2", change=new_rows_in_front)
+
+    def test_other_ways_of_scattering(self):
+        def mode(op, **attributes):
+            def change(model):
+                for node in model.graph.node:
+                    if node.op_type == op:
+                        node.attribute.extend(helper.make_attribute(*one) for one in attributes.items())
+            return change
+
+        pattern = r"'past_key_values.0.key' f32.* \(%s\), but no output continues it"
+        self.refused(Unsupported, pattern % 'TensorScatter', form='attention 24', change=mode('TensorScatter', mode='circular'))
+        self.refused(Unsupported, pattern % 'ScatterElements', form='scatter', change=mode('ScatterElements', reduction='add'))
 
     def test_kinds_of_inputs(self):
         def mask_of_floats(model):
             one = next(one for one in model.graph.input if one.name == 'attention_mask')
             one.type.tensor_type.elem_type = TensorProto.FLOAT
 
-        self.refused(Unsupported, "'cache_position' is i64\[b,s\]; integers of rank 1 were expected",
+        self.refused(Unsupported, r"'cache_position' is i64\[b,s\]; integers of rank 1 were expected",
                      change=add_input('cache_position', TensorProto.INT64, ['b', 's'], False))
         self.refused(Unsupported, "'attention_mask' is f32.*; integers of rank 2 were expected", change=mask_of_floats)
 
@@ -155,7 +167,7 @@ class Faults(Case):
             self.refused(InvalidModel if len(dims) % 2 else Unsupported, pattern,
                          before=lambda truth, d=dims: (os.remove(truth.path('config.json')), two_caches(truth.path('model.onnx'), d)))
         self.refused(InvalidArgument, 'max_length is 300, but the model has places for 256', max_length=300)
-        self.refused(InvalidArgument, "places for 256 tokens \('constant .*' has so many\)", max_length=300,
+        self.refused(InvalidArgument, r"places for 256 tokens \('constant .*' has so many\)", max_length=300,
                      before=lambda truth: truth.save('config.json', {**truth.config, 'n_positions': 5000}))
         for key, value, pattern in (('n_layer', 7, 'has 7 layers, but the file has 3'),
                                     ('num_key_value_heads', 2, '2 heads of keys and values, but'),
@@ -178,7 +190,7 @@ class Faults(Case):
                     json.dump({'model': {'decoder': {'filename': name}}}, file)
             return write
 
-        self.refused(FileError, "has no tokenizer \(tokenizer.json\) beside 'model.onnx'", before=remove('tokenizer.json'))
+        self.refused(FileError, r"has no tokenizer \(tokenizer.json\) beside 'model.onnx'", before=remove('tokenizer.json'))
         self.refused(FileError, "other.onnx' is missing", before=named('other.onnx'))
         self.refused(InvalidModel, "the filename '../model.onnx' of model.decoder is no name", before=named('../model.onnx'))
         self.refused(FileError, "none.onnx' is missing", path=lambda truth: truth.path('none.onnx'))
@@ -219,7 +231,7 @@ class Faults(Case):
         alone = self.load('llama', change=mask_of_distance, log=lambda severity, text: told.append(text))
         self.assertIn('neither positions nor a causal mask', '\n'.join(told))
         self.assertEqual(len(alone.generate([1, 2, 3], max_tokens=4, ignore_end=True).ids), 4)
-        self.refused(Unsupported, 'operand 1 of node .*\(Add\).* set max_batch to 1', kind='llama', change=mask_of_distance, max_batch=2)
+        self.refused(Unsupported, r'operand 1 of node .*\(Add\).* set max_batch to 1', kind='llama', change=mask_of_distance, max_batch=2)
 
 
 if __name__ == '__main__':

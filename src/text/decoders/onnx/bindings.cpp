@@ -39,6 +39,13 @@ std::int64_t extent(const Network& net, NetworkTensor value, std::size_t axis) {
   return axis < dims.size() ? dims[axis].extent : -1;
 }
 
+// Whether a text attribute has its usual value: other modes of scattering write elsewhere, or add.
+bool is_usual(const NetworkNodeInfo& node, const char* attribute, const char* usual) {
+  const auto at = node.attributes.find(attribute);
+  const auto* text = at == node.attributes.end() ? nullptr : std::get_if<std::string>(&at->second);
+  return !text || *text == usual;
+}
+
 // Fills form and rows if `node` continues `past` as its result `present`.
 bool continues(const Network& net, const NetworkNodeInfo& node, Cache& cache) {
   const auto& in = node.inputs;
@@ -46,6 +53,7 @@ bool continues(const Network& net, const NetworkNodeInfo& node, Cache& cache) {
     cache.form = Form::concat, cache.rows = in[1];
     return true;
   }
+  if (!is_usual(node, "mode", "linear") || !is_usual(node, "reduction", "none")) return false;
   if (node.op == "TensorScatter" && reads(net, in[0], cache.past, true) && axis_of(net, node, cache.past, -2) == 2) {
     cache.form = Form::scatter, cache.rows = in[1];
     return true;
