@@ -77,11 +77,13 @@ struct Decoder::Impl {
     const std::lock_guard lock(making);
     if (!made) {
       Engine engine = make_engine(model, options);
-      made =
-          std::make_shared<const SessionModel>(SessionModel{.engine = std::move(engine),
-                                                            .cache = model.cache,
-                                                            .vocabulary = info.vocabulary,
-                                                            .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity)});
+      const std::int64_t capacity = model.cache.capacity;
+      made = std::make_shared<const SessionModel>(
+          SessionModel{.engine = std::move(engine),
+                       .cache = model.cache,
+                       .vocabulary = info.vocabulary,
+                       .chunk = std::min<std::int64_t>(options.prompt_chunk, capacity),
+                       .places_step = model.exact_places ? 1 : places_step(model.cache, options.build.device)});
       model.forget();   // the engine has them in its own form
     }
     return made;

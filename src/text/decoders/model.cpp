@@ -55,6 +55,7 @@ Model read_onnx(const onnx::Place& place, const DecoderOptions& options) {
   onnx::Rewritten made = onnx::rewrite(place, config, options);
   Model model{.path = place.file, .tokenizer = place.folder, .type = config.type};
   model.rewritten = std::make_shared<Network>(std::move(made.network));
+  model.exact_places = made.exact_places;
   model.cache = made.cache, model.vocabulary = made.vocabulary, model.end_tokens = config.end_tokens;
   return model;
 }
@@ -75,7 +76,8 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   if (model.weights.has(architecture->prefix + architecture->table)) model.prefix = architecture->prefix;
   model.cache = architecture->cache(model.json());
   model.cache.capacity = capacity_of(model, options);
-  if (options.build.bf16 && !is_gpu(options.build.device)) model.cache.type = DType::bf16;
+  if (options.build.bf16) model.cache.type = DType::bf16;
+  else if (options.build.fp16 && is_gpu(options.build.device)) model.cache.type = DType::f16;
   const Shape table = model.weights.shape(model.prefix + architecture->table, {-1, -1});
   model.vocabulary = table[0], model.width = table[1];
   read_end_tokens(model.json(), model.end_tokens);

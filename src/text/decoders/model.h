@@ -22,6 +22,7 @@ struct Model {
   CacheSizes cache;                   // with the capacity that options ask for
   std::int64_t width = 0, vocabulary = 0;
   std::vector<std::int32_t> end_tokens;
+  bool exact_places = false;          // whether so many places of the cache must be read as there are tokens
 
   tokenizing::Json json() const { return {config, "config.json"}; }
   // Inputs: "ids" and "positions", i32[batch, tokens]; "last", i32[batch]: which of the batch * tokens rows give logits; those of

@@ -47,7 +47,7 @@ class Rewriter {
     net_.mark_output(last_rows(blocks, logits, last, vocabulary_), "logits");
     remove_inputs();
     report_copies();
-    return {std::move(net_), sizes_, vocabulary_};
+    return {std::move(net_), sizes_, vocabulary_, exact_places_};
   }
 
  private:
@@ -100,7 +100,8 @@ class Rewriter {
       if (found.meaning == Meaning::unknown && !made_of_positions(border.value))
         unknown.push_back("operand " + std::to_string(border.operand) + " of " + shown(net_.node(border.reader)));
     }
-    if (!unknown.empty()) report_unknown(unknown);
+    exact_places_ = !unknown.empty();
+    if (exact_places_) report_unknown(unknown);
   }
 
   NetworkTensor positions_in(DType type) { return type == DType::i32 ? positions_ : net_.cast(positions_, type); }
@@ -183,6 +184,7 @@ class Rewriter {
   std::vector<Found> meanings_;
   CacheSizes sizes_;
   std::int64_t vocabulary_ = 0;
+  bool exact_places_ = false;
   const transformers::Weights weights_;   // none: the network has them
   NetworkTensor positions_, tokens_, before_;
   std::vector<std::string> wide_, narrow_;   // values: caches as far as they are read; and in the file's type

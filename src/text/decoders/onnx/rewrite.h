@@ -16,6 +16,7 @@ struct Rewritten {
   Network network;                 // with the inputs and outputs of decoders/model.h
   CacheSizes cache;
   std::int64_t vocabulary = 0;
+  bool exact_places = false;       // of decoders/model.h: something depends on how many places are read
 };
 
 // Throws io, invalid_model, unsupported, invalid_argument (max_length, or several sequences where lengths may not differ). The log is told
