@@ -13,6 +13,7 @@ from cli_case import CliCase
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'python', 'tests'))
 from decoders_case import WORDS, RandomDecoder  # noqa: E402
+from onnx_decoders_case import OnnxDecoder  # noqa: E402
 
 QUICK = ('--noPlanCache', '--builderOptimizationLevel=0', '--threads=1', '--precision=fp32')
 PROMPT = 'the cat sat on a mat'
@@ -45,6 +46,15 @@ class Generate(CliCase):
         self.assertGreaterEqual(quick['guessed_tokens'], quick['accepted_tokens'])
         self.assertRegex(self.generate(*flags, '--speculate=4').stderr, r'tokens a step \(\d+ of \d+ guessed\)|ms a step; ended')
         self.assertIn('speculate is 65, 0 to 64 was expected', self.generate(*flags, '--speculate=65', code=2).stderr)
+
+    def test_an_onnx_file(self):
+        decoder = OnnxDecoder(self.path('onnx'), 'gpt2')
+        expected = decoder.greedy(IDS, 12)
+        for model in (decoder.folder, decoder.path('model.onnx')):
+            said = self.tenfold('generate', model, *QUICK, '--prompt=' + PROMPT, '--maxTokens=12', '--ignoreEnd', '--json').stdout
+            self.assertEqual(json.loads(said)['ids'], expected)
+        os.remove(decoder.path('tokenizer.json'))
+        self.assertIn('has no tokenizer', self.tenfold('generate', decoder.folder, '--prompt=a', code=1).stderr)
 
     def test_several_texts_at_once(self):
         lines = self.generate('--prompt=' + PROMPT, '--prompt=yes', '--maxTokens=9', '--ignoreEnd', '--json').stdout.splitlines()

@@ -1,4 +1,4 @@
-// tenfold generate: a decoder's folder continues texts.
+// tenfold generate: a decoder continues texts.
 #include "generate/generate.h"
 
 #include <algorithm>
@@ -21,9 +21,10 @@ void set_precision(BuildConfig& build, const std::string& text) {
 
 Flags make_flags(GenerateWish& w) {
   Flags flags(
-      "tenfold generate FOLDER --prompt=TEXT [--flags]\n       tenfold generate FOLDER --chat [--prompt=TEXT] [--flags]\n       tenfold "
-      "generate FOLDER --benchmark [--flags]",
-      "Continues texts token by token. FOLDER is a language model as transformers saves it: config.json, tokenizer, safetensors.\n"
+      "tenfold generate MODEL --prompt=TEXT [--flags]\n       tenfold generate MODEL --chat [--prompt=TEXT] [--flags]\n       tenfold "
+      "generate MODEL --benchmark [--flags]",
+      "Continues texts token by token. MODEL is a language model: a folder as transformers saves it (config.json, tokenizer,\n"
+      "safetensors), or an ONNX file with past_key_values as optimum and onnxruntime-genai write it, or its folder.\n"
       "New text goes to standard output as it comes, times to standard error.");
   const auto number = [&](const char* name, float& target, const char* value, const char* help) {
     flags.add({name, value, help, [name, &target](const std::string& text) { target = static_cast<float>(parse_number(name, text)); }});
@@ -84,7 +85,7 @@ Flags make_flags(GenerateWish& w) {
 }
 
 void take_words(GenerateWish& w, const std::vector<std::string>& words) {
-  if (words.size() != 1) throw UsageError("tenfold generate takes one FOLDER, " + std::to_string(words.size()) + " given");
+  if (words.size() != 1) throw UsageError("tenfold generate takes one MODEL, " + std::to_string(words.size()) + " given");
   w.model = words[0];
   if (!w.prompt_file.empty()) w.prompts.push_back(formats::read_whole(w.prompt_file == "-" ? "/dev/stdin" : w.prompt_file));
   if (w.benchmark && !w.prompts.empty()) throw UsageError("--benchmark makes its own prompt; leave --prompt and --promptFile out");

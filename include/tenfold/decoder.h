@@ -1,11 +1,13 @@
-// Decoders: language models that continue a text token by token, from a folder as transformers saves it.
+// Decoders: language models that continue a text token by token, from a folder as transformers saves it, or from an ONNX file with
+// past_key_values as optimum and onnxruntime-genai write it.
 //
 //   tenfold::Decoder decoder = tenfold::Decoder::load("gpt2");
 //   tenfold::Generated story = decoder.generate("Once upon a time", {.max_tokens = 50});
 //
-// Of the folder these are read: config.json, generation_config.json, the tokenizer, and weights from model.safetensors or its
-// shards. Which models there are: docs/guides/decoders.md. Prompt and steps are two profiles of one engine. Keys and values of
-// the tokens so far lie in a cache, which every step continues where it is. It is in the library tenfold-text.
+// Of a folder these are read: config.json, generation_config.json, the tokenizer, and weights from model.safetensors or its shards;
+// beside an ONNX file also genai_config.json. Which models there are: docs/guides/decoders.md. Prompt and steps are two profiles of
+// one engine. Keys and values of the tokens so far lie in a cache, which every step continues where it is. It is in the library
+// tenfold-text.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +49,7 @@ struct DecoderInfo {
   int speculate = 0;                        // tokens that a step may guess
   std::int64_t cache_bytes = 0;             // of the keys and values of one sequence at max_length
   std::vector<std::int32_t> end_tokens;     // which end a text
+  std::string tokenizer_folder;             // where the tokenizer was read
 };
 
 // How the next token is chosen. In this order: the repetition penalty divides positive logits of tokens that the sequence
@@ -125,8 +128,8 @@ class TENFOLD_API DecoderSession {
 class TENFOLD_API Decoder {
  public:
   // Throws io, invalid_model (pieces of the folder are missing or disagree), unsupported (a kind of decoder that is not
-  // there; the message says what to do), invalid_argument (options).
-  static Decoder load(const std::string& folder, DecoderOptions options = {});
+  // there; the message says what to do), invalid_argument (options). `path`: a folder, or an .onnx file.
+  static Decoder load(const std::string& path, DecoderOptions options = {});
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;
   ~Decoder();

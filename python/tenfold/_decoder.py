@@ -35,7 +35,9 @@ class Generated(NamedTuple):
 
 
 class Decoder:
-    """A decoder of a folder: config.json, a tokenizer and safetensors. Its methods may be called from several threads at once.
+    """A decoder of a folder (config.json, a tokenizer and safetensors), or of an ONNX file with past_key_values beside a tokenizer.
+
+    Its methods may be called from several threads at once.
 
     max_length: tokens of a sequence, prompt included (0: as many as the model has places for, at most 4,096);
     max_batch: sequences that are computed at once; speculate: tokens that a step may guess from the text's own n-grams and check,
@@ -49,7 +51,7 @@ class Decoder:
         self._folder = os.fspath(folder)
         self._native = _native.Decoder(self._folder, {'device': device, 'optimization_level': 1, **build}, cache=plan_cache,
                                        max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk, speculate=speculate)
-        self.tokenizer = Tokenizer(self._folder)
+        self.tokenizer = Tokenizer(self._native.info.tokenizer_folder)
 
     @property
     def info(self) -> _native.DecoderInfo:

@@ -37,12 +37,13 @@ def tokenizer():
 
 
 class RandomDecoder:
-    def __init__(self, folder, kind, seed=3):
+    def __init__(self, folder, kind, seed=3, places=PLACES):
         """`kind`: a name in KINDS, or what such a row holds."""
         given = dict(KINDS[kind] if isinstance(kind, str) else kind)
         self.folder, self.type, self.random, self.weights = str(folder), given['model_type'], np.random.default_rng(seed), {}
+        self.places = places
         if self.type == 'gpt2':
-            self.config = {**given, 'vocab_size': VOCABULARY, 'eos_token_id': 0}
+            self.config = {**given, 'n_positions': places, 'vocab_size': VOCABULARY, 'eos_token_id': 0}
             self.heads = self.shared = given['n_head']
             self.size = WIDTH // self.heads
             self.fill_gpt2(given.get('n_inner') or 4 * WIDTH)
@@ -51,13 +52,16 @@ class RandomDecoder:
             self.size = given.get('head_dim') or WIDTH // self.heads
             self.config = {**given, 'hidden_size': WIDTH, 'intermediate_size': WIDE, 'num_hidden_layers': LAYERS,
                            'num_attention_heads': self.heads, 'num_key_value_heads': self.shared,
-                           'max_position_embeddings': given.pop('places', PLACES), 'rms_norm_eps': 1e-6,
+                           'max_position_embeddings': given.pop('places', places), 'rms_norm_eps': 1e-6,
                            'vocab_size': VOCABULARY, 'eos_token_id': [0, 31], 'tie_word_embeddings': tied}
             self.fill_llama(tied)
         os.makedirs(self.folder, exist_ok=True)
-        save_safetensors(self.path('model.safetensors'), self.weights)
+        self.save_weights()
         self.save('config.json', self.config)
         self.save('tokenizer.json', tokenizer())
+
+    def save_weights(self):
+        save_safetensors(self.path('model.safetensors'), self.weights)
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -74,7 +78,7 @@ class RandomDecoder:
 
     def fill_gpt2(self, wide):
         self.add('transformer.wte.weight', VOCABULARY, WIDTH)
-        self.add('transformer.wpe.weight', PLACES, WIDTH, scale=0.5)
+        self.add('transformer.wpe.weight', self.places, WIDTH, scale=0.5)
         for i in range(LAYERS):
             at = f'transformer.h.{i}.'
             for name, into, out in (('attn.c_attn', WIDTH, 3 * WIDTH), ('attn.c_proj', WIDTH, WIDTH), ('mlp.c_fc', WIDTH, wide),

@@ -154,7 +154,8 @@ void bind_decoder(nb::module_& m) {
       .def_ro("max_batch", &DecoderInfo::max_batch)
       .def_ro("speculate", &DecoderInfo::speculate)
       .def_ro("cache_bytes", &DecoderInfo::cache_bytes)
-      .def_ro("end_tokens", &DecoderInfo::end_tokens);
+      .def_ro("end_tokens", &DecoderInfo::end_tokens)
+      .def_ro("tokenizer_folder", &DecoderInfo::tokenizer_folder);
   nb::class_<PySession>(m, "DecoderSession", "A batch of sequences with their keys and values.")
       .def("append", &PySession::append, nb::arg("tokens"), nb::arg("timeout").none() = nb::none(), nb::arg("token").none() = nb::none(),
            "Appends a list of tokens to each sequence; f32[sequences, vocabulary], the logits behind each one's last token.")

@@ -31,7 +31,7 @@ CachedAttention::CachedAttention(const transformers::Blocks& blocks, const Cache
 }
 
 NetworkTensor CachedAttention::cast(NetworkTensor x, DType type) const {
-  return type == DType::f32 && sizes_.type == type ? x : blocks_.net.cast(x, type);
+  return blocks_.net.dtype(x) == type ? x : blocks_.net.cast(x, type);
 }
 
 // The cache with the rows in it, as far as it is read.
@@ -43,26 +43,32 @@ NetworkTensor CachedAttention::continued(std::int64_t layer, bool values, Networ
   return net.add_node("Slice", {present, blocks_.integers({0}), total_, blocks_.integers({2})})[0];
 }
 
-// What is added to scores, [batch, 1, tokens, total]: layers of one window share it.
-NetworkTensor CachedAttention::mask(std::int64_t window) {
-  NetworkTensor& mask = masks_[window];
-  if (mask.defined()) return mask;
+NetworkTensor CachedAttention::hidden(std::int64_t window) {
+  if (window >= sizes_.capacity) window = 0;   // all places are seen
+  NetworkTensor& hidden = hidden_[window];
+  if (hidden.defined()) return hidden;
   Network& net = blocks_.net;
   const NetworkTensor own = net.add_node("Unsqueeze", {positions_, blocks_.integers({1, 3})})[0];
-  NetworkTensor hidden = net.elementwise(Elementwise::greater, places_, own);
+  hidden = net.elementwise(Elementwise::greater, places_, own);
   if (window > 0) {
     Tensor size(DType::i32, {});
     *size.mutable_data<std::int32_t>() = static_cast<std::int32_t>(window);
     const NetworkTensor first = net.elementwise(Elementwise::sub, own, net.constant(std::move(size)));
     hidden = net.elementwise(Elementwise::logical_or, hidden, net.elementwise(Elementwise::less_or_equal, places_, first));
   }
-  return mask = net.select(hidden, blocks_.scalar(-std::numeric_limits<float>::infinity()), blocks_.scalar(0));
+  return hidden;
+}
+
+NetworkTensor CachedAttention::mask(std::int64_t window) {
+  if (window >= sizes_.capacity) window = 0;
+  NetworkTensor& mask = masks_[window];
+  if (mask.defined()) return mask;
+  return mask = blocks_.net.select(hidden(window), blocks_.scalar(-std::numeric_limits<float>::infinity()), blocks_.scalar(0));
 }
 
 NetworkTensor CachedAttention::attend(std::int64_t layer, NetworkTensor q, NetworkTensor k, NetworkTensor v, std::int64_t heads,
                                       float scale, std::int64_t window) {
   Network& net = blocks_.net;
-  if (window >= sizes_.capacity) window = 0;   // all places are seen
   const NetworkTensor keys = continued(layer, false, k), values = continued(layer, true, v);
   const NetworkTensor mixed =
       net.add_node("Attention", {cast(q, sizes_.type), keys, values, cast(mask(window), sizes_.type)}, {{"scale", scale}})[0];

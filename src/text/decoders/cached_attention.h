@@ -29,16 +29,22 @@ class CachedAttention {
   // [batch, sizes.heads, tokens, size]. A query sees its own and earlier places; `window` above 0: that many of them.
   NetworkTensor attend(std::int64_t layer, NetworkTensor q, NetworkTensor k, NetworkTensor v, std::int64_t heads, float scale,
                        std::int64_t window = 0);
+  // Its parts, for graphs that have an attention of their own. First the cache with rows [batch, heads, tokens, size] in it, as far as it
+  // is read: [batch, heads, total, size].
+  NetworkTensor continued(std::int64_t layer, bool values, NetworkTensor rows);
+  NetworkTensor hidden(std::int64_t window);   // bool[batch, 1, tokens, total]: whether a token does not see a key
+  NetworkTensor mask(std::int64_t window);     // what is added to scores: minus infinity there, or 0; layers of one window share it
+  NetworkTensor start() const { return start_; }     // i64[batch]
+  NetworkTensor total() const { return total_; }     // i64[1]
+  NetworkTensor places() const { return places_; }   // i32[total]: 0, 1, ...
   std::int64_t capacity() const { return sizes_.capacity; }
 
  private:
-  NetworkTensor continued(std::int64_t layer, bool values, NetworkTensor rows);
-  NetworkTensor mask(std::int64_t window);
   NetworkTensor cast(NetworkTensor x, DType type) const;
   const transformers::Blocks& blocks_;
   CacheSizes sizes_;
   NetworkTensor positions_, start_, total_, places_;
-  std::map<std::int64_t, NetworkTensor> masks_;   // by window
+  std::map<std::int64_t, NetworkTensor> hidden_, masks_;   // by window
 };
 
 }  // namespace tenfold::decoders

@@ -21,14 +21,15 @@ namespace {
 
 DecoderInfo info_of(const Model& model, const DecoderOptions& options) {
   const CacheSizes& cache = model.cache;
-  return {.architecture = model.json().text("model_type"),
+  return {.architecture = model.type,
           .layers = static_cast<int>(cache.layers),
           .vocabulary = static_cast<int>(model.vocabulary),
           .max_length = static_cast<int>(cache.capacity),
           .max_batch = options.max_batch,
           .speculate = static_cast<int>(model.speculate),
           .cache_bytes = 2 * cache.layers * cache.layer_bytes(),
-          .end_tokens = model.end_tokens};
+          .end_tokens = model.end_tokens,
+          .tokenizer_folder = model.tokenizer};
 }
 
 void check(const DecoderOptions& options) {
@@ -70,8 +71,8 @@ struct Decoder::Impl {
       : model((check(given), read_model(folder, given))),
         options(std::move(given)),
         info(info_of(model, options)),
-        tokenizer(Tokenizer::load(folder)),
-        templates(chat::ChatTemplates::of_folder(folder)) {
+        tokenizer(Tokenizer::load(model.tokenizer)),
+        templates(chat::ChatTemplates::of_folder(model.tokenizer)) {
     if (tokenizer.vocabulary_size() > info.vocabulary)
       fail(ErrorKind::invalid_model, "the tokenizer has " + std::to_string(tokenizer.vocabulary_size()) +
                                          " tokens, but the weights have embeddings for " + std::to_string(info.vocabulary) +
@@ -82,13 +83,15 @@ struct Decoder::Impl {
     const std::lock_guard lock(making);
     if (!made) {
       Engine engine = make_engine(model, options);
-      made = std::make_shared<const SessionModel>(SessionModel{.engine = std::move(engine),
-                                                               .cache = model.cache,
-                                                               .vocabulary = info.vocabulary,
-                                                               .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity),
-                                                               .speculate = model.speculate,
-                                                               .places_step = places_step(model.cache, options.build.device)});
-      model.weights.forget();  // the engine has them in its own form
+      const std::int64_t capacity = model.cache.capacity;
+      made = std::make_shared<const SessionModel>(
+          SessionModel{.engine = std::move(engine),
+                       .cache = model.cache,
+                       .vocabulary = info.vocabulary,
+                       .chunk = std::min<std::int64_t>(options.prompt_chunk, capacity),
+                       .speculate = model.speculate,
+                       .places_step = model.exact_places ? 1 : places_step(model.cache, options.build.device)});
+      model.forget();   // the engine has them in its own form
     }
     return made;
   }

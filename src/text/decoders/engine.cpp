@@ -11,7 +11,7 @@ namespace tenfold::decoders {
 namespace {
 
 // Raised when networks change, so that plans of older ones are not taken.
-constexpr int kNetworks = 2;
+constexpr int kNetworks = 3;
 
 // Kernels of a step are chosen for a cache that is half full: `usual` tokens.
 OptimizationProfile profile(const CacheSizes& cache, std::int64_t batch, std::int64_t min_tokens, std::int64_t usual_tokens,
@@ -74,7 +74,7 @@ Engine make_engine(const Model& model, const DecoderOptions& options) {
     constexpr std::int64_t kTokens = 64;
     if (config.fp16 && is_gpu(config.device) && config.check_overflow && config.typical_inputs.empty())
       config.typical_inputs = {prompt(model, std::min({kTokens, std::int64_t{options.prompt_chunk}, model.cache.capacity}))};
-    return build(model.network(), config);
+    return model.built(config);
   };
   const std::optional<PlanCache> cache = transformers::open_cache(options.cache, config.log);
   if (!cache) return make();

@@ -6,6 +6,8 @@
 
 #include "tenfold/device.h"
 #include "tenfold/plan_cache.h"
+#include "text/decoders/end_tokens.h"
+#include "text/decoders/onnx/rewrite.h"
 #include "text/fail.h"
 #include "text/transformers/json_file.h"
 
@@ -40,16 +42,6 @@ Weights weights_of(const std::string& folder) {
   return std::move(*weights);
 }
 
-// A number, a list of numbers, or nothing.
-void read_end_tokens(const Json& from, std::vector<std::int32_t>& to) {
-  if (!from.has("eos_token_id")) return;
-  const nlohmann::json& value = from.at("eos_token_id").value;
-  for (const nlohmann::json& one : value.is_array() ? value : nlohmann::json::array({value})) {
-    if (!one.is_number_integer() || one < 0 || one > INT32_MAX) from.wrong("eos_token_id is neither a token's id nor a list of them");
-    if (const auto id = one.get<std::int32_t>(); !std::count(to.begin(), to.end(), id)) to.push_back(id);
-  }
-}
-
 std::int64_t capacity_of(const Model& model, const DecoderOptions& options) {
   const auto places = model.json().number(model.architecture->places.c_str(), 1, 1 << 30);
   if (options.max_length < 0 || options.max_length > places)
@@ -67,17 +59,30 @@ DType cache_type(const BuildConfig& build) {
   return devices().front().features.find("amxbf16") != std::string::npos ? DType::bf16 : DType::f32;   // as auto_precision chooses
 }
 
+Model read_onnx(const onnx::Place& place, const DecoderOptions& options) {
+  const onnx::Config config = onnx::read_config(place.folder);
+  onnx::Rewritten made = onnx::rewrite(place, config, options);
+  Model model{.path = place.file, .tokenizer = place.folder, .type = config.type};
+  model.rewritten = std::make_shared<Network>(std::move(made.network));
+  model.exact_places = made.exact_places;
+  model.cache = made.cache, model.vocabulary = made.vocabulary, model.end_tokens = config.end_tokens;
+  model.speculate = std::min<std::int64_t>(options.speculate, model.cache.capacity - 1);
+  return model;
+}
+
 }  // namespace
 
 Model read_model(const std::string& folder, const DecoderOptions& options) {
   std::error_code none;
+  if (const auto place = onnx::find_model(folder)) return read_onnx(*place, options);
   if (!std::filesystem::is_directory(folder, none))
-    fail(ErrorKind::io, "'" + folder + "' is no folder; a decoder is a folder with config.json, a tokenizer and weights");
+    fail(ErrorKind::io, "'" + folder + "' is no folder and no ONNX file; a decoder is a folder with config.json, a tokenizer and "
+                        "weights, or with an ONNX file");
   const nlohmann::json config = read_json(folder + "/config.json");
   const Json fields{config, "config.json"};
   const Architecture* architecture = architecture_of(folder, fields);
-  Model model{.path = folder, .config = config, .architecture = architecture, .weights = weights_of(folder), .prefix = "", .cache = {},
-              .end_tokens = {}, .identity = ""};
+  Model model{.path = folder, .tokenizer = folder, .type = fields.text("model_type"), .config = config, .architecture = architecture,
+              .weights = weights_of(folder), .prefix = "", .rewritten = nullptr, .cache = {}, .end_tokens = {}};
   if (model.weights.has(architecture->prefix + architecture->table)) model.prefix = architecture->prefix;
   model.cache = architecture->cache(model.json());
   model.cache.capacity = capacity_of(model, options);
@@ -92,6 +97,7 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
 }
 
 std::string identity_of(const Model& model) {
+  if (model.rewritten) return "onnx " + plan_key(model.path, {}) + "\n";
   std::string text = model.config.dump() + "\n";
   for (const auto& file : model.weights.files()) text += plan_key(std::span(file->bytes().get(), file->size()), {}) + "\n";
   return text;
@@ -102,6 +108,15 @@ std::string Model::head() const {
   const bool own = weights.has("lm_head.weight"), tied = json().flag("tie_word_embeddings", !own);
   if (!tied && !own) json().wrong("tie_word_embeddings is false, but the weights have no lm_head.weight");
   return tied ? prefix + architecture->table : "lm_head.weight";
+}
+
+void Model::forget() const {
+  weights.forget();
+  if (rewritten) *rewritten = Network();
+}
+
+Engine Model::built(const BuildConfig& options) const {
+  return rewritten ? build(*rewritten, options) : build(network(), options);
 }
 
 Network Model::network() const {
