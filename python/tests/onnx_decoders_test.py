@@ -46,6 +46,14 @@ class Truth(Decoders):
                 self.assertEqual((decoder.info.architecture, decoder.info.layers, decoder.info.max_length, decoder.info.end_tokens),
                                  (truth.type, LAYERS, 256, [0] if kind == 'gpt2' else [0, 31]))
 
+    def test_speculation_changes_nothing(self):
+        for kind, form in (('gpt2', 'concat'), ('llama', 'grouped')):
+            truth = self.truth(kind, form)
+            plain = self.decoder(truth).generate(PROMPT * 3, max_tokens=60, ignore_end=True).ids
+            decoder = self.decoder(truth, speculate=4)
+            self.assertEqual(decoder.generate(PROMPT * 3, max_tokens=60, ignore_end=True).ids, plain)
+            self.assertGreater(decoder.counts.guessed_tokens, 0)
+
     def test_logits_of_prompt_and_steps(self):
         """At lengths around the borders of blocks, and where a piece would end behind the cache."""
         for kind, form in FORMS:
