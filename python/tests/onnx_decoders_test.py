@@ -52,7 +52,7 @@ class Truth(Decoders):
             plain = self.decoder(truth).generate(PROMPT * 3, max_tokens=60, ignore_end=True).ids
             decoder = self.decoder(truth, speculate=4)
             self.assertEqual(decoder.generate(PROMPT * 3, max_tokens=60, ignore_end=True).ids, plain)
-            self.assertGreater(decoder.counts.guessed_tokens, 0)
+            self.assertGreater(decoder.counts['guessed_tokens'], 0)
 
     def test_logits_of_prompt_and_steps(self):
         """At lengths around the borders of blocks, and where a piece would end behind the cache."""
