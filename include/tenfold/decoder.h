@@ -33,6 +33,9 @@ struct DecoderOptions {
   int max_length = 0;        // tokens of a sequence, prompt included; 0: as many as the model has places for, at most 4,096
   int max_batch = 1;         // sequences that are computed at once
   int prompt_chunk = 512;    // tokens of a prompt that one run computes; longer prompts take several runs
+  // On CPUs: linear layers' weights as the nearest of 16 or 256 steps, "int4" or "int8", whose size all inputs of an output share, or
+  // groups of so many, a multiple of 16: "int4:g32". The product of the logits has int8 at least. Empty: as the folder has them.
+  std::string weights;
 };
 
 struct DecoderInfo {
@@ -42,6 +45,7 @@ struct DecoderInfo {
   int max_batch = 0;
   std::int64_t cache_bytes = 0;             // of the keys and values of one sequence at max_length
   std::vector<std::int32_t> end_tokens;     // which end a text
+  std::string weights;                      // of linear layers: "int4:g32", "gptq int4:g128"; empty: floats
 };
 
 // How the next token is chosen. In this order: the repetition penalty divides positive logits of tokens that the sequence

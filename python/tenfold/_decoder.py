@@ -36,20 +36,21 @@ class Decoder:
     """A decoder of a folder: config.json, a tokenizer and safetensors. Its methods may be called from several threads at once.
 
     max_length: tokens of a sequence, prompt included (0: as many as the model has places for, at most 4,096);
-    max_batch: sequences that are computed at once; plan_cache: a folder, None for the usual one, or False for none.
+    max_batch: sequences that are computed at once; weights: 'int4:g32', 'int8' and so on, to which weights of linear layers are
+    rounded, with a scale for each group of 32 inputs, or for all; plan_cache: a folder, None for the usual one, or False for none.
     Other keywords are those of tenfold.build(). The engine is made, or taken from the cache, by the first call that needs it.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, device: str = 'cpu', max_length: int = 0, max_batch: int = 1,
-                 prompt_chunk: int = 512, plan_cache: str | os.PathLike[str] | bool | None = None, **build: Any) -> None:
+                 prompt_chunk: int = 512, weights: str = '', plan_cache: str | os.PathLike[str] | bool | None = None, **build: Any) -> None:
         self._folder = os.fspath(folder)
         self._native = _native.Decoder(self._folder, {'device': device, 'optimization_level': 1, **build}, cache=plan_cache,
-                                       max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk)
+                                       max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk, weights=weights)
         self.tokenizer = Tokenizer(self._folder)
 
     @property
     def info(self) -> _native.DecoderInfo:
-        """What the folder says: architecture, layers, vocabulary, max_length, max_batch, cache_bytes, end_tokens."""
+        """What the folder says: architecture, layers, vocabulary, max_length, max_batch, cache_bytes, end_tokens, weights."""
         return self._native.info
 
     @property

@@ -26,7 +26,8 @@ DecoderInfo info_of(const Model& model, const DecoderOptions& options) {
           .max_length = static_cast<int>(cache.capacity),
           .max_batch = options.max_batch,
           .cache_bytes = 2 * cache.layers * cache.layer_bytes(),
-          .end_tokens = model.end_tokens};
+          .end_tokens = model.end_tokens,
+          .weights = model.narrow ? model.narrow->text() : ""};
 }
 
 void check(const DecoderOptions& options) {

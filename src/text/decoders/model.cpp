@@ -26,9 +26,6 @@ const Architecture* architecture_of(const std::string& folder, const Json& confi
   if (!found)
     fail(ErrorKind::unsupported, "'" + folder + "': decoders of model_type '" + type + "' are not built from their weights (" +
                                      known_architectures() + " are)");
-  if (config.has("quantization_config"))
-    fail(ErrorKind::unsupported, "'" + folder + "': weights that config.json's quantization_config describes are not read; save the "
-                                 "model in fp32, fp16 or bf16");
   return found;
 }
 
@@ -67,8 +64,12 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   const nlohmann::json config = read_json(folder + "/config.json");
   const Json fields{config, "config.json"};
   const Architecture* architecture = architecture_of(folder, fields);
-  Model model{.path = folder, .config = config, .architecture = architecture, .weights = weights_of(folder), .prefix = "", .cache = {},
-              .end_tokens = {}, .identity = ""};
+  Model model{.path = folder, .config = config, .architecture = architecture, .weights = weights_of(folder), .narrow = {}, .prefix = "",
+              .cache = {}, .end_tokens = {}, .identity = ""};
+  model.narrow = transformers::narrow_weights(fields, options.weights);
+  if (!options.weights.empty() && is_gpu(options.build.device))
+    fail(ErrorKind::unsupported, "weights is '" + options.weights + "', but the device is " + options.build.device +
+                                     "; products with narrow weights are computed on CPUs. Leave weights out");
   if (model.weights.has(architecture->prefix + architecture->table)) model.prefix = architecture->prefix;
   model.cache = architecture->cache(model.json());
   model.cache.capacity = capacity_of(model, options);
@@ -83,14 +84,19 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
 
 std::string identity_of(const Model& model) {
   std::string text = model.config.dump() + "\n";
-  for (const auto& file : model.weights.files()) text += plan_key(std::span(file->bytes().get(), file->size()), {}) + "\n";
+  if (model.narrow) text += model.narrow->text() + "\n";
+  for (const auto& file : model.weights.files()) {
+    text += plan_key(std::span(file->bytes().get(), file->size()), {}) + "\n";
+    if (model.narrow) file->forget();   // which are read tensor by tensor
+  }
   return text;
 }
 
 Network Model::network() const {
   const std::string name = std::filesystem::path(path).filename().string();
   Network net(name.empty() ? "decoder" : name);
-  const Blocks b(net, weights);
+  Blocks b(net, weights);
+  b.narrow = narrow;
   const Json fields = json();
   const NetworkTensor ids = net.input("ids", DType::i32, {"batch", "tokens"}),
                       positions = net.input("positions", DType::i32, {"batch", "tokens"});
@@ -99,8 +105,10 @@ Network Model::network() const {
   const NetworkTensor hidden = architecture->hidden({b, fields, prefix, ids, positions, attention});
   const NetworkTensor rows = net.gather(net.shuffle(hidden, {}, Shape{-1, width}), last);
   // Output weights may be those of the embeddings.
-  const std::string head = weights.has("lm_head.weight") ? "lm_head.weight" : prefix + architecture->table;
-  net.mark_output(net.matrix_multiply(rows, b.weight(head, {vocabulary, width}), false, true), "logits");
+  const std::string table = prefix + architecture->table, head = table.substr(0, table.rfind(".weight"));
+  const transformers::LinearLayer layer{
+      .name = weights.has_layer("lm_head") ? "lm_head" : head, .in = width, .out = vocabulary, .gives_logits = true};
+  net.mark_output(b.product(rows, layer), "logits");
   return net;
 }
 

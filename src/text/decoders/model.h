@@ -14,6 +14,7 @@ struct Model {
   nlohmann::json config;              // config.json
   const Architecture* architecture = nullptr;
   Weights weights;
+  transformers::NarrowSource narrow;  // of linear layers; null: all are floats
   std::string prefix;                 // of the weights' names
   CacheSizes cache;                   // with the capacity that options ask for
   std::int64_t width = 0, vocabulary = 0;
