@@ -101,7 +101,8 @@ Tensor Weights::take(const std::string& name, const Shape& shape) const {
 
 Tensor Weights::alone(const Place& place) const {
   Tensor copy(place.tensor.type, place.tensor.shape);
-  if (place.tensor.bytes > 0) files_[place.file]->read(place.tensor.offset, static_cast<std::byte*>(copy.mutable_raw()), place.tensor.bytes);
+  const TensorPlace& at = place.tensor;
+  if (at.bytes > 0) files_[place.file]->read(at.offset, static_cast<std::byte*>(copy.mutable_raw()), at.bytes);
   return copy;
 }
 

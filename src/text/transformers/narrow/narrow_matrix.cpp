@@ -30,6 +30,14 @@ NarrowMaker::NarrowMaker(int bits, std::int64_t in, std::int64_t out, std::int64
   zeros_.resize(static_cast<std::size_t>(blocks_ * out), static_cast<std::uint8_t>(1 << (bits - 1)));
 }
 
+void NarrowMaker::set_row(std::int64_t row, std::int64_t column, std::span<const std::uint8_t> values) {
+  std::int64_t at = row * out_ + column;
+  std::size_t i = 0;
+  if (bits_ == 4 && at % 2 == 0)
+    for (; i + 2 <= values.size(); i += 2, at += 2) values_[at / 2] = static_cast<std::uint8_t>(values[i] | values[i + 1] << 4);
+  for (; i < values.size(); ++i, ++at) put(values_, at, values[i]);
+}
+
 NarrowMatrix NarrowMaker::take() {
   const auto half = static_cast<std::uint8_t>(1 << (bits_ - 1));
   if (std::all_of(zeros_.begin(), zeros_.end(), [&](std::uint8_t zero) { return zero == half; })) {

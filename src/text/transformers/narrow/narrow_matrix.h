@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class NarrowMaker {
   std::int64_t blocks() const { return blocks_; }
   // Of each place once.
   void set(std::int64_t row, std::int64_t column, std::uint32_t value) { put(values_, row * out_ + column, value); }
+  void set_row(std::int64_t row, std::int64_t column, std::span<const std::uint8_t> values);   // from a column on
   void set_scale(std::int64_t block, std::int64_t column, float scale) { scales_[block * out_ + column] = scale; }
   void set_zero(std::int64_t block, std::int64_t column, std::uint32_t zero) {
     zeros_[static_cast<std::size_t>(block * out_ + column)] = static_cast<std::uint8_t>(zero);
