@@ -1,4 +1,4 @@
-"""tenfold.Decoder with weights of 4 and 8 bits: rounded from floats, and folders of GPTQ, AWQ and compressed-tensors, beside NumPy in f64."""
+"""tenfold.Decoder with weights of 4 and 8 bits: rounded from floats, and folders of GPTQ, AWQ and compressed-tensors, beside f64."""
 import os
 import re
 import unittest
