@@ -146,3 +146,12 @@ def _told(on_token: OnToken) -> Callable[[int, int, bytes], bool]:
         return on_token(sequence, token, decoder.decode(text, token < 0)) is not False
 
     return told
+
+
+def quantize_decoder(folder: str | os.PathLike[str], output: str | os.PathLike[str], weights: str = 'int4:g32') -> dict[str, float]:
+    """Writes a decoder's folder with weights of 4 or 8 bits, rounded to the nearest, as compressed-tensors lays them out.
+
+    transformers, vLLM and Decoder read it. `output` does not exist yet; `weights` is as Decoder has it. Returns each layer's relative
+    error.
+    """
+    return _native.quantize_decoder(os.fspath(folder), os.fspath(output), weights)

@@ -161,6 +161,63 @@ class Folders(Narrow):
         self.check(truth, tenfold.Decoder(truth.folder, **QUICK))
 
 
+class Written(Narrow):
+    """Folders that quantize_decoder writes, read by Decoder and by NumPy."""
+
+    def halves(self, kind, dtype):
+        truth = RandomDecoder(self.path('from'), kind, width=48, wide=96)
+        stored = {name: w.astype(dtype) for name, w in truth.weights.items()}
+        stored['model.layers.0.mlp.down_proj.weight'][0, :32] = 0
+        stored['model.layers.0.mlp.down_proj.weight'][1, :32] *= dtype(1e-5)   # denormal scales in f16
+        save_safetensors(truth.path('model.safetensors'), stored)
+        truth.weights = {name: w.astype(np.float32) for name, w in stored.items()}
+        return truth
+
+    def test_folders(self):
+        cases = (('llama', np.float16, 4, 16), ('qwen2', np.float32, 4, 48), ('phi3', np.float16, 8, 0), ('mistral', np.float32, 8, 16))
+        for i, (kind, dtype, bits, group) in enumerate(cases):
+            with self.subTest(kind, bits=bits, group=group):
+                truth, out = self.halves(kind, dtype), self.path(f'to{i}')
+                errors = tenfold.quantize_decoder(truth.folder, out, f'int{bits}' + (f':g{group}' if group else ''))
+                names = [name.removesuffix('.weight') for name in truth.weights]
+                truth.layers = sorted(name for name in names if LINEAR.match(name))
+                self.assertEqual(sorted(errors), truth.layers)
+                half = np.float32(1 << bits - 1)
+                for name in truth.layers:
+                    w = truth.weights[name + '.weight']
+                    parts = w.reshape(len(w), -1, group or w.shape[1])
+                    scale = (np.abs(parts).max(-1, keepdims=True) / (half - np.float32(0.5))).astype(dtype).astype(np.float32)
+                    steps = np.rint(np.divide(parts, scale, out=np.zeros_like(parts), where=scale != 0))
+                    rounded = (np.clip(steps, -half, half - 1).astype(np.float64) * scale).reshape(w.shape)
+                    error = np.sqrt(((rounded - w) ** 2).sum() / (w.astype(np.float64) ** 2).sum())
+                    self.assertAlmostEqual(errors[name], error, delta=1e-6)
+                    truth.weights[name + '.weight'] = rounded
+                decoder = tenfold.Decoder(out, **QUICK)
+                self.check(truth, decoder)
+                self.check_narrow(truth, decoder)
+
+    def test_nothing_is_half_written(self):
+        truth, out = self.halves('llama', np.float32), self.path('to')
+        for pattern, error, weights in (('groups of 80 do not divide the 96 inputs', tenfold.InvalidArgument, 'int4:g80'),
+                                        ("weights is 'int5'", tenfold.InvalidArgument, 'int5')):
+            with self.assertRaisesRegex(error, pattern):
+                tenfold.quantize_decoder(truth.folder, out, weights)
+            self.assertFalse(os.path.exists(out))
+        truth.weights['model.layers.1.mlp.up_proj.weight'][5, 5] = np.inf
+        save_safetensors(truth.path('model.safetensors'), truth.weights)
+        with self.assertRaisesRegex(tenfold.InvalidModel, 'model.layers.1.mlp.up_proj.weight.*no finite numbers'):
+            tenfold.quantize_decoder(truth.folder, out, 'int4:g16')
+        self.assertFalse(os.path.exists(out))
+        with self.assertRaisesRegex(tenfold.FileError, 'exists'):
+            tenfold.quantize_decoder(truth.folder, self.path('.'), 'int4')
+        gpt2 = RandomDecoder(self.path('gpt2'), 'gpt2')
+        with self.assertRaisesRegex(tenfold.Unsupported, 'GPT-2'):
+            tenfold.quantize_decoder(gpt2.folder, out)
+        done = NarrowDecoder(self.path('done'), 'llama', gptq)
+        with self.assertRaisesRegex(tenfold.Unsupported, 'quantized already .gptq int4:g16'):
+            tenfold.quantize_decoder(done.folder, out)
+
+
 class Faults(Narrow):
     def refused(self, error, pattern, folder, **options):
         with self.assertRaisesRegex(error, pattern) as raised:

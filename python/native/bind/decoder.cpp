@@ -1,5 +1,6 @@
 // tenfold/decoder.h: from a prompt to new tokens. Forms of arguments are python/tenfold/_decoder.py's.
 #include "tenfold/decoder.h"
+#include "tenfold/quantize_decoder.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -161,6 +162,17 @@ void bind_decoder(nb::module_& m) {
       .def(
           "prepare", [](const PyDecoder& d) { d.callbacks->run([&] { d.decoder->prepare(); }); },
           "Makes the engine, or takes it from the cache.");
+  m.def(
+      "quantize_decoder",
+      [](nb::handle folder, nb::handle output, const std::string& weights) {
+        const std::string from = text_of(folder), to = text_of(output);
+        const auto callbacks = std::make_shared<Callbacks>();
+        const QuantizeDecoderReport report = callbacks->run([&] { return quantize_decoder(from, to, weights); });
+        nb::dict errors;
+        for (const QuantizeDecoderReport::Layer& layer : report.layers) errors[layer.name.c_str()] = layer.error;
+        return errors;
+      },
+      nb::arg("folder"), nb::arg("output"), nb::arg("weights"), "Each layer's relative error.");
 }
 
 }  // namespace tenfold::python

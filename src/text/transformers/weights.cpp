@@ -83,6 +83,12 @@ const Weights::Place& Weights::find(const std::string& name, const Shape& shape,
   return place;
 }
 
+std::vector<std::string> Weights::names() const {
+  std::vector<std::string> all;
+  for (const auto& [name, place] : tensors_) all.push_back(name);
+  return all;
+}
+
 bool Weights::has_layer(const std::string& name) const {
   const auto at = tensors_.lower_bound(name + ".");
   return at != tensors_.end() && at->first.starts_with(name + ".");

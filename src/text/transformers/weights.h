@@ -19,6 +19,8 @@ class Weights {
   static Weights of_file(const std::string& path);
 
   bool has(const std::string& name) const { return tensors_.count(name) > 0; }
+  std::vector<std::string> names() const;
+  const TensorPlace& place(const std::string& name) const { return find(name).tensor; }
   bool has_layer(const std::string& name) const;   // any tensor "name.*"
   // Throws invalid_model: it is missing, or has another shape. An extent of -1 may be any. Throws io if the file has changed.
   Tensor take(const std::string& name, const Shape& shape) const;
