@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Folders of decoders with random weights of known shapes, in bf16: decoder_models.py SHAPE FOLDER.
 
-smollm-135m, qwen-0.5b and llama-1b have the sizes of the models of these names; the tokenizer has three words. What they say means
+smollm-135m, qwen-0.5b and llama-1b have the sizes of the models of these names, wide-8 has eight wide layers; the tokenizer has three
+words. What they say means
 nothing: they are for times.
 """
 import json
@@ -14,6 +15,8 @@ import numpy as np
 SHAPES = {
     'smollm-135m': dict(hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3,
                         vocab_size=49152, max_position_embeddings=2048),
+    'wide-8': dict(hidden_size=1024, intermediate_size=2816, num_hidden_layers=8, num_attention_heads=16, num_key_value_heads=4,
+                   vocab_size=32000, max_position_embeddings=4096),
     'qwen-0.5b': dict(hidden_size=896, intermediate_size=4864, num_hidden_layers=24, num_attention_heads=14, num_key_value_heads=2,
                       vocab_size=151936, max_position_embeddings=4096),
     'llama-1b': dict(hidden_size=2048, intermediate_size=8192, num_hidden_layers=16, num_attention_heads=32, num_key_value_heads=8,

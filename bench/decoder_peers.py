@@ -2,12 +2,14 @@
 """Decoders beside transformers and llama.cpp: a prompt, and greedy steps behind it, in turns, each in a process of its own.
 
     decoder_peers.py FOLDER [--prompt=480] [--steps=64] [--threads=2] [--rounds=3] [--json=FILE]
+    decoder_peers.py FOLDER --device=cuda:0 --sides=tenfold-fp16,eager-fp16,compile-fp16 [--tenfold=PROGRAM]
 
 FOLDER: as transformers saves a model; bench/decoder_models.py writes random weights of known shapes. Sides: tenfold (fp32, tf32,
-bf16, or the option weights, with bf16: tenfold-int4:g32), transformers' eager mode with its DynamicCache, torch.compile with a
-StaticCache (fp32, bf16), and llama.cpp with FOLDER/bf16.gguf, q4_0.gguf and so on (llamacpp-q4_0), which bench/decoder_gguf.py
-writes; its caches are f16; llamacppplain keeps weights as the file has them, not packed for AMX or AVX. Figures are medians of
-steps, then of rounds; the JSON also has each round's quickest tenth of steps, for machines that are not quiet.
+bf16, fp16, or the option weights, with bf16: tenfold-int4:g32), transformers' eager mode with its DynamicCache, torch.compile
+with a StaticCache, which on a GPU records its steps (reduce-overhead), and llama.cpp with FOLDER/bf16.gguf, q4_0.gguf and so on
+(llamacpp-q4_0), which bench/decoder_gguf.py writes; its caches are f16; llamacppplain keeps weights as the file has them, not packed
+for AMX or AVX. Figures are medians of steps, then of rounds; the JSON also has each round's quickest tenth of steps, for machines
+that are not quiet. --tenfold: that program's `generate --benchmark` in place of the package.
 """
 import argparse
 import ctypes
@@ -26,15 +28,27 @@ def clock(work):
     return (time.perf_counter() - begin) * 1e3
 
 
+def program_side(a, precision):
+    words = [a.tenfold, 'generate', a.folder, f'--maxLength={LENGTH}', '--benchmark', f'--promptTokens={a.prompt}',
+             f'--maxTokens={a.steps}', f'--device={a.device}', '--json', f'--planCache={a.plans}']
+    flag = {'fp32': '--noTF32', 'tf32': '--precision=fp32'}.get(precision, f'--precision={precision}')
+    times = json.loads(subprocess.run([*words, flag], check=True, capture_output=True, text=True).stdout)
+    return [times['prompt_ms']], [times['step_ms']]
+
+
 def tenfold_side(a, precision):
+    if a.tenfold:
+        return program_side(a, precision)
     import tenfold
-    given = {'fp32': dict(tf32=False), 'tf32': {}, 'bf16': dict(bf16=True)}.get(precision, dict(bf16=True, weights=precision))
-    decoder = tenfold.Decoder(a.folder, max_length=LENGTH, threads=a.threads, **given)
+    given = {'fp32': dict(tf32=False), 'tf32': {}, 'bf16': dict(bf16=True), 'fp16': dict(fp16=True)}
+    given = given.get(precision, dict(bf16=True, weights=precision))
+    decoder = tenfold.Decoder(a.folder, max_length=LENGTH, threads=a.threads, device=a.device, **given)
     decoder.prepare()
     ids = list(range(1, a.prompt + 1))
     prompts, steps = [], []
+    session = decoder.start()
     for _ in range(3):
-        session = decoder.start()
+        session.truncate(0, 0)
         prompts.append(clock(lambda s=session: s.append([ids])))
         steps += [clock(lambda s=session: s.append([[5]])) for _ in range(a.steps)]
     return prompts[1:], steps[a.steps:]
@@ -43,12 +57,19 @@ def tenfold_side(a, precision):
 def torch_side(a, precision, compiled):
     import torch
     from transformers import AutoModelForCausalLM, StaticCache
+    gpu = a.device != 'cpu'
     torch.set_num_threads(a.threads)
-    dtype = torch.bfloat16 if precision == 'bf16' else torch.float32
-    model = AutoModelForCausalLM.from_pretrained(a.folder, dtype=dtype).eval()
-    ids = torch.arange(1, a.prompt + 1)[None]
-    one = torch.tensor([[5]])
-    step = torch.compile(model) if compiled else model
+    torch.backends.cuda.matmul.allow_tf32 = precision == 'tf32'
+    dtype = {'bf16': torch.bfloat16, 'fp16': torch.float16}.get(precision, torch.float32)
+    model = AutoModelForCausalLM.from_pretrained(a.folder, dtype=dtype).eval().to(a.device)
+    ids = torch.arange(1, a.prompt + 1, device=a.device)[None]
+    one = torch.tensor([[5]], device=a.device)
+    step = torch.compile(model, mode='reduce-overhead' if gpu else 'default') if compiled else model
+
+    def ended(work):
+        work()
+        if gpu:
+            torch.cuda.synchronize()
     prompts, steps = [], []
     with torch.inference_mode():
         for _ in range(3):
@@ -59,12 +80,15 @@ def torch_side(a, precision, compiled):
                 out = model(ids, past_key_values=cache, use_cache=True, logits_to_keep=1)
                 state['cache'] = out.past_key_values
 
-            prompts.append(clock(prompt))
-            for i in range(a.steps):
-                place = torch.tensor([a.prompt + i])
+            def one_step(place, state=state):
                 more = dict(cache_position=place) if compiled else {}
-                steps.append(clock(lambda p=place, s=state, m=more: step(one, past_key_values=s['cache'], use_cache=True,
-                                                                        position_ids=p[None], **m)))
+                out = step(one, past_key_values=state['cache'], use_cache=True, position_ids=place[None], **more)
+                return out.logits.float().cpu() if gpu else out   # whoever chooses the next token has them
+
+            prompts.append(clock(lambda work=prompt: ended(work)))
+            for i in range(a.steps):
+                place = torch.tensor([a.prompt + i], device=a.device)
+                steps.append(clock(lambda work=one_step, p=place: work(p)))
     return prompts[1:], steps[a.steps:]
 
 
@@ -113,6 +137,9 @@ def main():
     for name, value in (('prompt', 480), ('steps', 64), ('threads', 2), ('rounds', 3)):
         p.add_argument('--' + name, type=int, default=value)
     p.add_argument('--sides', default='tenfold-fp32,eager-fp32,compile-fp32,tenfold-tf32,tenfold-bf16,eager-bf16,compile-bf16')
+    p.add_argument('--device', default='cpu')
+    p.add_argument('--tenfold', help='a program')
+    p.add_argument('--plans', default='/tmp/tenfold-decoder-plans', help="folder of --tenfold's plans")
     p.add_argument('--json')
     p.add_argument('--side', help=argparse.SUPPRESS)
     a = p.parse_args()
@@ -125,6 +152,7 @@ def main():
             if run.returncode:
                 sys.exit(f'{side} failed:\n{run.stderr[-2000:]}')
             found.append(json.loads(run.stdout.splitlines()[-1]))
+            print(side, found[-1], file=sys.stderr, flush=True)
     print(f'{"side":14} {"prompt ms":>10} {"tokens/s":>9} {"step ms":>9} {"tokens/s":>9}   steps of each round')
     for side, found in rows.items():
         prompt, step = (statistics.median(one[name] for one in found) for name in ('prompt_ms', 'step_ms'))

@@ -47,7 +47,7 @@ def in_shares(tag, command, shares, variable, limit, log, only=None, env=None):
     return not bad
 
 
-FAILED = re.compile(r'^\s*(?:\[  FAILED  \] ([A-Za-z]\S+)|(?:FAIL|ERROR): (\S+ \(\S+\))|FAIL (test_\S+): |'
+FAILED = re.compile(r'^\s*(?:\[  FAILED  \] ([A-Za-z]\S+)|(?:FAIL|ERROR): (\S+ \(\S+\))|FAIL ((?:\w+/)?test_\S+): |'
                     r'([^:\n]+): (?:FAILED|\d+ of \d+ shares failed))', re.M)
 
 

@@ -22,8 +22,8 @@ struct Times {
 };
 
 // Greedy tokens, one behind the other, as a generation feeds them.
-void measure(const GenerateWish& w, const Decoder& decoder, const Ids& prompt, Times& times) {
-  DecoderSession session = decoder.start();
+void measure(const GenerateWish& w, DecoderSession& session, const Ids& prompt, Times& times) {
+  session.truncate(0, 0);
   auto since = Clock::now();
   std::span<const float> logits = session.append(std::vector<Ids>{prompt});
   times.prompts.push_back(milliseconds(since));
@@ -48,8 +48,9 @@ void generate_benchmark(const GenerateWish& w, const Decoder& decoder) {
     prompt.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(info.vocabulary)));
   const StopSignal signals;
   Times times, warm;
-  measure(w, decoder, prompt, warm);
-  for (int i = 0; i < w.iterations; ++i) measure(w, decoder, prompt, times);
+  DecoderSession session = decoder.start();   // one, as decoders keep theirs from call to call
+  measure(w, session, prompt, warm);
+  for (int i = 0; i < w.iterations; ++i) measure(w, session, prompt, times);
   const double prompt_ms = statistics(times.prompts, {}).median, step_ms = times.steps.empty() ? 0 : statistics(times.steps, {}).median;
   const double prompt_rate = w.prompt_tokens / prompt_ms * 1e3, step_rate = step_ms > 0 ? 1e3 / step_ms : 0;
   const std::int64_t bytes = decoder.engine().info().weight_bytes;

@@ -81,7 +81,8 @@ struct Decoder::Impl {
           std::make_shared<const SessionModel>(SessionModel{.engine = std::move(engine),
                                                             .cache = model.cache,
                                                             .vocabulary = info.vocabulary,
-                                                            .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity)});
+                                                            .chunk = std::min<std::int64_t>(options.prompt_chunk, model.cache.capacity),
+                                                            .places_step = places_step(model.cache, options.build.device)});
       model.weights.forget();   // the engine has them in its own form
     }
     return made;

@@ -73,7 +73,8 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   if (model.weights.has(architecture->prefix + architecture->table)) model.prefix = architecture->prefix;
   model.cache = architecture->cache(model.json());
   model.cache.capacity = capacity_of(model, options);
-  if (options.build.bf16 && !is_gpu(options.build.device)) model.cache.type = DType::bf16;
+  if (options.build.bf16) model.cache.type = DType::bf16;
+  else if (options.build.fp16 && is_gpu(options.build.device)) model.cache.type = DType::f16;
   const Shape table = model.weights.shape(model.prefix + architecture->table, {-1, -1});
   model.vocabulary = table[0], model.width = table[1];
   read_end_tokens(model.json(), model.end_tokens);

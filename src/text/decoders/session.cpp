@@ -78,6 +78,8 @@ void DecoderSession::Impl::run(std::span<const std::vector<std::int32_t>> whole,
       positions_[at] = static_cast<std::int32_t>(from[i] + t);
     }
   }
+  const std::int64_t step = model->places_step;
+  keys = std::min((keys + step - 1) / step * step, model->cache.capacity);   // no query sees places behind its own
   const Engine& engine = model->engine;
   for (const char* name : {"ids", "positions"})
     need(*context, context->set_input_shape(engine.binding_index(name), Shape{sequences(), count}));

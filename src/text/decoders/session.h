@@ -15,6 +15,8 @@ struct SessionModel {
   Engine engine;
   CacheSizes cache;
   std::int64_t vocabulary = 0, chunk = 0;
+  // Places of the cache are read in multiples of so many: shapes that come again are launched as one graph on a GPU.
+  std::int64_t places_step = 1;
 };
 
 }  // namespace tenfold::decoders

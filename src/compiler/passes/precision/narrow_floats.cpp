@@ -40,13 +40,14 @@ namespace {
 
 // A constant survives if no finite number overflows; one number that stands alone (an epsilon, say) also if it stays nearly itself.
 bool survives(const Tensor& wide, const Tensor& narrow) {
-  if (narrow.dtype() == DType::f16 && wide.size() > 1) {   // mostly at a glance: no infinity, so nothing overflowed
+  if (wide.size() > 1) {   // mostly at a glance: no infinity, so nothing overflowed
     const auto* bits = static_cast<const std::uint16_t*>(narrow.raw());
+    const std::uint16_t infinity = narrow.dtype() == DType::f16 ? 0x7c00 : 0x7f80;
     std::atomic<bool> infinite = false;
     spread_stretches(narrow.size(), 1, narrow.bytes(), [&](std::int64_t begin, std::int64_t end) {
       std::uint16_t largest = 0;
       for (std::int64_t i = begin; i < end; ++i) largest = std::max<std::uint16_t>(largest, bits[i] & 0x7fff);
-      if (largest >= 0x7c00) infinite = true;
+      if (largest >= infinity) infinite = true;
     });
     if (!infinite) return true;
   }
@@ -87,6 +88,13 @@ bool begins_small(const ir::Node& n) {
   if (x->producer || x->is_constant() || x->users.size() != 1 || !w->is_constant() || w->rank() != 2 || x->rank() < 2) return false;
   const ir::Dim rows = ir::product(std::span(x->dims()).first(x->dims().size() - 1));
   return rows.is_constant() && rows.constant() <= kFewRows && w->constant->tensor.size() <= kFewWeights;
+}
+
+// A cache that is f32 in memory: to narrow it would cost a pass over all of it for each new row.
+bool keeps_wide_cache(const ir::Node& n, DType to) {
+  if (n.op() != "TensorScatter") return false;
+  const ir::Node* from = n.in(0)->producer;
+  return !from || from->op() != "Cast" || from->in(0)->dtype() != to;
 }
 
 bool made_of_rows(const ir::Value& scale) { return scale.producer && scale.producer->op() == "QuantizeRows"; }
@@ -146,7 +154,9 @@ class Narrower {
   bool can_narrow(const ir::Node& node) {
     const std::optional<DType> given = node.numerics.type;
     if (given && *given != to_) return false;
-    if (!node.graphs.empty() || node.body || node.op() == "Cast" || (!given && begins_small(node)) || scales_sum(node)) return false;
+    if (!node.graphs.empty() || node.body || node.op() == "Cast" || (!given && begins_small(node)) || scales_sum(node) ||
+        keeps_wide_cache(node, to_))
+      return false;
     if ((!node.def->scalar && !node.def->traits.narrows) || (stays_ && stays_(node))) return false;
     if (!given && last_.contains(&node) && !has_wide_sums(node) && reads_values(node)) return false;
     const auto is_wide = [this](const ir::Value* v) { return wide_.count(v) > 0; };
@@ -163,8 +173,10 @@ class Narrower {
     for (const ir::Value* v : node.outputs) gives = gives || v->dtype() == DType::f32;
     return any && gives;
   }
-  // Scales and regions of a Resize are no image.
-  static bool may_narrow(const ir::Node& node, const ir::Value* v) { return node.op() != "Resize" || v == node.in(0); }
+  // Scales and regions of a Resize are no image; a table of cosines has few elements, and each counts for many.
+  static bool may_narrow(const ir::Node& node, const ir::Value* v) {
+    return (node.op() != "Resize" && node.op() != "RotaryEmbedding") || v == node.in(0);
+  }
   ir::Value* narrow_constant(ir::Value& v) {
     const auto known = twins_.find(&v);
     if (known != twins_.end()) return known->second;
@@ -224,7 +236,7 @@ class Narrower {
 }  // namespace
 
 bool is_f32_on_hosts(const ir::Node& n) {
-  if (n.op() == "GroupNormalization" || n.op() == "InstanceNormalization") return true;
+  if (n.op() == "GroupNormalization" || n.op() == "InstanceNormalization" || n.op() == "RotaryEmbedding") return true;
   if (n.op() != "Conv") return false;
   const std::int64_t groups = n.attributes.integer("group", 1);
   const ir::Dims& w = n.in(1)->dims();

@@ -13,7 +13,11 @@ float round_to_odd(double value);
 float half_to_float(std::uint16_t bits);
 std::uint16_t float_to_half(float value);             // round to nearest even, overflow to infinity
 inline float bf16_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
-std::uint16_t float_to_bf16(float value);             // round to nearest even, NaN stays NaN
+inline std::uint16_t float_to_bf16(float value) {      // round to nearest even, NaN stays NaN
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t nan = bits >> 16 | 0x40, rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return static_cast<std::uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
+}
 
 // An 8-bit or 4-bit float format by its fields. `finite_only`: no infinities; `unsigned_zero`: 0x80 is NaN.
 struct SmallFloat {

@@ -23,6 +23,17 @@ __attribute__((target("avx,f16c"))) std::size_t by_instruction(const float* from
   }
   return i;
 }
+
+__attribute__((target("avx,f16c"))) std::size_t back_by_instruction(const std::uint16_t* from, float* to, std::size_t count) {
+  std::size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m256 x = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+    _mm256_storeu_ps(to + i, x);
+    if (_mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0)   // the instruction makes NaNs quiet
+      for (std::size_t k = i; k < i + 8; ++k) to[k] = half_to_float(from[k]);
+  }
+  return i;
+}
 #endif
 
 void stretch_to_fp16(const float* from, std::uint16_t* to, std::size_t count) {
@@ -34,13 +45,33 @@ void stretch_to_fp16(const float* from, std::uint16_t* to, std::size_t count) {
   for (; i < count; ++i) to[i] = float_to_half(from[i]);
 }
 
+void stretch_from_fp16(const std::uint16_t* from, float* to, std::size_t count) {
+  std::size_t i = 0;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) i = back_by_instruction(from, to, count);
+#endif
+  for (; i < count; ++i) to[i] = half_to_float(from[i]);
+}
+
+void stretch_to_bf16(const float* from, std::uint16_t* to, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = float_to_bf16(from[i]);
+}
+void stretch_from_bf16(const std::uint16_t* from, float* to, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = bf16_to_float(from[i]);
+}
+
+template <class From, class To>
+void spread(void (*stretch)(const From*, To*, std::size_t), const From* from, To* to, std::size_t count) {
+  const auto all = static_cast<std::int64_t>(count);
+  spread_stretches(all, 8, 6 * all,
+                   [&](std::int64_t begin, std::int64_t end) { stretch(from + begin, to + begin, static_cast<std::size_t>(end - begin)); });
+}
+
 }  // namespace
 
-void floats_to_fp16(const float* from, std::uint16_t* to, std::size_t count) {
-  const auto all = static_cast<std::int64_t>(count);
-  spread_stretches(all, 8, 6 * all, [&](std::int64_t begin, std::int64_t end) {
-    stretch_to_fp16(from + begin, to + begin, static_cast<std::size_t>(end - begin));
-  });
-}
+void floats_to_fp16(const float* from, std::uint16_t* to, std::size_t count) { spread(stretch_to_fp16, from, to, count); }
+void floats_to_bf16(const float* from, std::uint16_t* to, std::size_t count) { spread(stretch_to_bf16, from, to, count); }
+void fp16_to_floats(const std::uint16_t* from, float* to, std::size_t count) { spread(stretch_from_fp16, from, to, count); }
+void bf16_to_floats(const std::uint16_t* from, float* to, std::size_t count) { spread(stretch_from_bf16, from, to, count); }
 
 }  // namespace tenfold

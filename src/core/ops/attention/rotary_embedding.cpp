@@ -1,7 +1,7 @@
 // RotaryEmbedding: turns pairs of elements of each head by angles that depend on the position.
 //
 // Operands: X [batch, heads, rows, size] or [batch, rows, heads * size], cosines and sines [positions, half] picked by position
-// ids, or [batch, rows, half] without them.
+// ids, or [batch, rows, half] without them. Narrower types of X leave the tables as they are.
 #include "base/types/element.h"
 #include "ops/real_access.h"
 
@@ -83,14 +83,14 @@ OpDef op_rotary_embedding() {
   return {.name = "RotaryEmbedding",
           .min_inputs = 3,
           .max_inputs = 4,
-          .types = "T, T, T, int -> T; T: float",
+          .types = "T, float, float, int -> T; T: float",
           .attributes = {{"interleaved", 0}, {"num_heads", 0}, {"rotary_embedding_dim", 0}},
           .infer = infer,
           .reference = reference,
-          .traits = {.strided = true},
+          .traits = {.narrows = true, .strided = true},
           .onnx_since = 23,
           .cases = {"f32[2,3,4,8] f32[2,4,4] f32[2,4,4]", "f32[2,4,24] f32[9,4] f32[9,4] i64[2,4](0,8) num_heads=3 interleaved=1",
-                    "f32[1,2,3,8] f32[1,3,2] f32[1,3,2] rotary_embedding_dim=4"}};
+                    "f32[1,2,3,8] f32[1,3,2] f32[1,3,2] rotary_embedding_dim=4", "f16[1,2,3,8] f32[9,4] f32[9,4] i32[1,3](0,8)"}};
 }
 
 }  // namespace tenfold::ir

@@ -12,11 +12,20 @@ Body scalar(const Node& node) {
   return b.finish({b.cast(0, cast_target(node.attributes))});
 }
 
-// Narrowing a model's weights is this and nothing else.
+// Reading and narrowing a model's weights is this and nothing else.
 void reference(Call& call) {
   const TensorRef &x = call.in[0], &y = call.out[0];
-  if (x.dtype != DType::f32 || y.dtype != DType::f16 || call.node->body) return reference_pointwise(call);
-  floats_to_fp16(x.as<float>(), y.as<std::uint16_t>(), static_cast<std::size_t>(x.size()));
+  const auto count = static_cast<std::size_t>(x.size());
+  const bool to_half = y.dtype == DType::f16, from_half = x.dtype == DType::f16;
+  if (call.node->body) {
+    reference_pointwise(call);
+  } else if (x.dtype == DType::f32 && (to_half || y.dtype == DType::bf16)) {
+    (to_half ? floats_to_fp16 : floats_to_bf16)(x.as<float>(), y.as<std::uint16_t>(), count);
+  } else if (y.dtype == DType::f32 && (from_half || x.dtype == DType::bf16)) {
+    (from_half ? fp16_to_floats : bf16_to_floats)(x.as<std::uint16_t>(), y.as<float>(), count);
+  } else {
+    reference_pointwise(call);
+  }
 }
 
 }  // namespace

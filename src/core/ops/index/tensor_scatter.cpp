@@ -49,6 +49,7 @@ OpDef op_tensor_scatter() {
       .attributes = {{"axis", -2}, {"mode", "linear"}},
       .infer = infer,
       .reference = reference,
+      .traits = {.narrows = true},
       .onnx_since = 24,
       .cases = {"f32[2,4,3] f32[2,1,3] i64[2]{1,3}", "f32[2,2,4,3] f32[2,2,3,3] i64[2]{3,2} mode=\"circular\"", "f16[1,5,2] f16[1,2,2]"}};
 }

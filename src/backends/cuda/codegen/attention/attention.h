@@ -44,6 +44,9 @@ int attention_shared_bytes(const AttentionProblem& p);
 std::string generate_attention_mma(const AttentionProblem& p);
 // `attention`: any float type, scores of one query in shared memory: for f32, and where nothing else runs. Grid: queries, heads, batch.
 std::string generate_attention_simple(const AttentionProblem& p);
+// `attention`: at most `rows` queries share a head of keys, whose keys `split` blocks share; from sm_90 on that may be more than one.
+// Grid: `split`, heads of keys, batch; threads: 32 for each of `warps`.
+std::string generate_attention_split_kv(const AttentionProblem& p, std::int64_t rows, int split);
 
 void define_attention(KernelText& text, const AttentionProblem& p);   // macros of all of them
 // A function epilogue(x): what is stored of a result, before it is rounded to `out`.

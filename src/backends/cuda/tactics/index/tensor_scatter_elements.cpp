@@ -1,5 +1,5 @@
-// tensor_scatter_elements: TensorScatter, a thread for each element of the cache: it comes of the update or stays. A position that leaves
-// no room is noted.
+// tensor_scatter_elements: TensorScatter, a thread for each element of the update where the cache stays in its memory, else one for each
+// element of the cache: it comes of the update or stays. A position that leaves no room is noted.
 #include "backends/cuda/tactics/threads_common.h"
 
 namespace tenfold::backends {
@@ -22,7 +22,13 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   KernelText text;
   text.define("AXIS", (p.attributes->integer("axis") + rank) % rank);
   text.define("CIRCULAR", p.attributes->string("mode") == "circular" ? "true" : "false");
-  return std::make_shared<OpenThreads>(p, opening, "index/tensor_scatter_elements.cu", text);
+  return std::make_shared<OpenThreads>(p, opening, "index/tensor_scatter_elements.cu", text, std::vector<std::string>{"element", "update"});
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const auto& k = *static_cast<const OpenThreads*>(self);
+  const bool stays = args.in[0].data == args.out[0].data;
+  return k.run(args, stays ? 1 : 0, elements_of(stays ? args.in[1] : args.out[0]));
 }
 
 }  // namespace
@@ -33,8 +39,8 @@ Tactic cuda_tensor_scatter_elements() {
           .supports = supports,
           .configs = one_config,
           .open = open,
-          .run = OpenThreads::run_each,
-          .may_alias = [](const Problem&, int in, int out) { return in == 0 && out == 0; }};  // an element reads its own alone
+          .run = run,
+          .may_alias = [](const Problem&, int in, int out) { return in == 0 && out == 0; }};  // an element reads its own alone, or none
 }
 
 }  // namespace tenfold::backends
