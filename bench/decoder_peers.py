@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Decoders beside transformers: a prompt, and greedy steps behind it, in turns, each in a process of its own.
+"""Decoders beside transformers and llama.cpp: a prompt, and greedy steps behind it, in turns, each in a process of its own.
 
     decoder_peers.py FOLDER [--prompt=480] [--steps=64] [--threads=2] [--rounds=3] [--json=FILE]
     decoder_peers.py FOLDER --device=cuda:0 --sides=tenfold-fp16,eager-fp16,compile-fp16 [--tenfold=PROGRAM]
 
 FOLDER: as transformers saves a model; bench/decoder_models.py writes random weights of known shapes. Sides: tenfold (fp32, tf32,
-bf16, fp16), transformers' eager mode with its DynamicCache, and torch.compile with a StaticCache, which on a GPU records its steps
-(reduce-overhead). Figures are medians of steps, then of rounds. --tenfold: that program's `generate --benchmark` in place of the package.
+bf16, fp16, or the option weights, with bf16: tenfold-int4:g32), transformers' eager mode with its DynamicCache, torch.compile
+with a StaticCache, which on a GPU records its steps (reduce-overhead), and llama.cpp with FOLDER/bf16.gguf, q4_0.gguf and so on
+(llamacpp-q4_0), which bench/decoder_gguf.py writes; its caches are f16; llamacppplain keeps weights as the file has them, not packed
+for AMX or AVX. Figures are medians of steps, then of rounds; the JSON also has each round's quickest tenth of steps, for machines
+that are not quiet. --tenfold: that program's `generate --benchmark` in place of the package.
 """
 import argparse
+import ctypes
 import json
 import statistics
 import subprocess
@@ -36,7 +40,8 @@ def tenfold_side(a, precision):
     if a.tenfold:
         return program_side(a, precision)
     import tenfold
-    given = {'fp32': dict(tf32=False), 'tf32': {}, 'bf16': dict(bf16=True), 'fp16': dict(fp16=True)}[precision]
+    given = {'fp32': dict(tf32=False), 'tf32': {}, 'bf16': dict(bf16=True), 'fp16': dict(fp16=True)}
+    given = given.get(precision, dict(bf16=True, weights=precision))
     decoder = tenfold.Decoder(a.folder, max_length=LENGTH, threads=a.threads, device=a.device, **given)
     decoder.prepare()
     ids = list(range(1, a.prompt + 1))
@@ -87,10 +92,43 @@ def torch_side(a, precision, compiled):
     return prompts[1:], steps[a.steps:]
 
 
+def llamacpp_side(a, precision, packed):
+    import llama_cpp
+    import numpy as np
+    llama_cpp.llama_backend_init()
+    options = llama_cpp.llama_model_default_params()
+    options.use_extra_bufts = packed
+    model = llama_cpp.llama_model_load_from_file(f'{a.folder}/{precision}.gguf'.encode(), options)
+    given = llama_cpp.llama_context_default_params()
+    given.n_ctx, given.n_batch, given.n_ubatch, given.n_threads, given.n_threads_batch = LENGTH, 512, 512, a.threads, a.threads
+    context = llama_cpp.llama_init_from_model(model, given)
+
+    def append(ids):
+        tokens = np.array(ids, np.int32)   # logits are those of the last one
+        batch = llama_cpp.llama_batch_get_one(tokens.ctypes.data_as(ctypes.POINTER(ctypes.c_int32)), len(ids))
+        if llama_cpp.llama_decode(context, batch):
+            sys.exit('llama_decode failed')
+        llama_cpp.llama_get_logits_ith(context, -1)[0]
+
+    prompts, steps = [], []
+    for _ in range(3):
+        llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(context), True)
+        prompts.append(clock(lambda: append(range(1, a.prompt + 1))))
+        steps += [clock(lambda: append([5])) for _ in range(a.steps)]
+    return prompts[1:], steps[a.steps:]
+
+
 def measure(a, side):
-    name, precision = side.split('-')
-    prompts, steps = tenfold_side(a, precision) if name == 'tenfold' else torch_side(a, precision, name == 'compile')
-    print(json.dumps({'prompt_ms': statistics.median(prompts), 'step_ms': statistics.median(steps)}))
+    name, precision = side.split('-', 1)
+    if name == 'tenfold':
+        prompts, steps = tenfold_side(a, precision)
+    elif name.startswith('llamacpp'):
+        prompts, steps = llamacpp_side(a, precision, name == 'llamacpp')
+    else:
+        prompts, steps = torch_side(a, precision, name == 'compile')
+    quick = sorted(steps)[len(steps) // 10]
+    print(json.dumps({'prompt_ms': statistics.median(prompts), 'step_ms': statistics.median(steps), 'quick_prompt_ms': min(prompts),
+                      'quick_step_ms': quick}))
 
 
 def main():

@@ -26,6 +26,7 @@ FUNCTIONS = {
                 'supported_operators': 'tenfold_operator'},
     'completion.h': {'enqueue_then': 'tenfold_context_enqueue_then'},
     'decoder.h': {'name': FIELD},
+    'quantize_decoder.h': {'quantize_decoder': OWN},
     'encoder.h': {name: OWN for name in ('example_texts', 'parse_encoder_precision')},   # C has no encoders yet
     'device_strategy.h': {'parse_device_strategy': OWN},
     'device.h': {'devices': 'tenfold_devices_list', 'is_gpu': OWN, 'free_memory': 'tenfold_device_free_memory',

@@ -111,6 +111,25 @@ class Generate(CliCase):
         self.assertRegex(run.stderr, r'line 2: it did not end within \d+ steps')
         self.assertEqual(run.stderr.count('line 2'), 1)
 
+    def test_narrow_weights(self):
+        """Rounded as they are read, and from a folder that tenfold quantize writes: int8 of these weights changes no token."""
+        llama, out = RandomDecoder(self.path('llama'), 'llama', width=48, wide=96), self.path('out')
+        flags = ('--prompt=' + PROMPT, '--maxTokens=9', '--ignoreEnd', '--json')
+        expected = llama.greedy(IDS, 9)
+        rounded = self.tenfold('generate', llama.folder, *QUICK, *flags, '--weights=int8:g16').stdout
+        self.assertEqual(json.loads(rounded)['ids'], expected)
+        said = self.tenfold('quantize', llama.folder, '--weights=int8:g16', '-o', out).stdout
+        self.assertRegex(said, r'model.layers.2.mlp.up_proj +relative error 0\.00')
+        self.assertIn(f'21 layers have weights of int8:g16 in {out}\n', said)
+        self.assertEqual(json.loads(self.tenfold('generate', out, *QUICK, *flags).stdout)['ids'], expected)
+        for pattern, words in (("weights is 'int3'", ('generate', llama.folder, '--prompt=a', '--weights=int3')),
+                               ('-o OUT', ('quantize', llama.folder, '--weights=int4')),
+                               ('with --weights=int4:g32, that of a language model is rounded', ('quantize', llama.folder, '-o', out)),
+                               ('--samples=3 is for ONNX files', ('quantize', llama.folder, '--weights=int4', '--samples=3', '-o', out))):
+            with self.subTest(pattern):
+                self.assertIn(pattern, self.tenfold(*words, code=2).stderr)
+        self.assertIn('exists', self.tenfold('quantize', llama.folder, '--weights=int4', '-o', out, code=1).stderr)
+
     def test_refusals(self):
         for pattern, flags in (('Give --prompt=TEXT', ()), ('leave --prompt', ('--benchmark', '--prompt=a')),
                                ("--precision is 'fp4'", ('--prompt=a', '--precision=fp4')),

@@ -1,6 +1,7 @@
 // tenfold quantize: the user's ONNX file with QuantizeLinear and DequantizeLinear, or with weights of few bits, for any engine that runs
 // such files.
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -12,6 +13,7 @@
 #include "formats/files.h"
 #include "model_or_plan.h"
 #include "verbs.h"
+#include "tenfold/quantize_decoder.h"
 #include "tenfold/quantize_file.h"
 
 namespace tenfold::cli {
@@ -19,6 +21,7 @@ namespace {
 
 struct Wish {
   std::string output, data, tokenizer, cache, calibrator;
+  std::string weights;              // of a decoder's folder
   std::optional<formats::ImageSpec> image;   // how photographs become the input
   std::optional<std::vector<std::string>> corrections;
   int samples = 100;
@@ -67,7 +70,7 @@ void check(const Wish& w) {
 }
 
 Flags make_flags(Wish& w) {
-  Flags flags("tenfold quantize MODEL --data=PATH -o OUT.onnx [--flags]",
+  Flags flags("tenfold quantize MODEL --data=PATH -o OUT.onnx [--flags]\n       tenfold quantize FOLDER --weights=int4:g32 -o OUT",
               "Writes MODEL with QuantizeLinear and DequantizeLinear around its GEMMs and convolutions, so that engines run them in\n"
               "int8 or fp8, or with 4-bit weights. Every second sample is used for ranges, the others to measure the error. Everything\n"
               "else in the file is unchanged.");
@@ -100,6 +103,9 @@ Flags make_flags(Wish& w) {
              [&w](const std::string& text) { take_type(w, text); }});
   flags.add({"nbits", "4|8", "turn GEMMs into ONNX Runtime's MatMulNBits with weights of N bits",
              [&w](const std::string& text) { take_nbits(w, text); }});
+  flags.add_text("weights", w.weights, "int4|int8[:gN]",
+                 "of a language model's FOLDER: write OUT, a folder with linear layers of 4 or 8 bits in the layout of compressed-tensors, "
+                 "in groups of N inputs with a scale each; no other flag but -o goes with it");
   flags.add({"group", "N", "weights per scale of --type=int4 and --nbits (32)", [&w](const std::string& text) {
                w.options.group = parse_int("group", text, 1), w.group_given = true;
              }});
@@ -166,6 +172,21 @@ void print_report(const Wish& w, const QuantizeReport& r) {
   std::printf("bytes: %lld, were %lld\n", static_cast<long long>(r.bytes_after), static_cast<long long>(r.bytes_before));
 }
 
+// No flag of ONNX files means anything here.
+int quantize_folder(const Arguments& arguments, const std::string& folder, const std::string& output, const std::string& weights) {
+  if (output.empty()) throw UsageError("say where to write the folder: -o OUT");
+  for (const std::string& one : arguments)
+    if (one.starts_with("--") && !one.starts_with("--weights"))
+      throw UsageError(printable(one) + " is for ONNX files; with --weights, a folder of a language model is rounded, and -o alone goes "
+                                        "with it");
+  const QuantizeDecoderReport r = quantize_decoder(folder, output, weights);
+  for (const QuantizeDecoderReport::Layer& layer : r.layers)
+    std::printf("%-60s relative error %.4f\n", printable(layer.name).c_str(), layer.error);
+  std::printf("%zu layers have weights of %s in %s\nbytes of weights: %lld, were %lld\n", r.layers.size(), weights.c_str(),
+              printable(output).c_str(), static_cast<long long>(r.bytes_after), static_cast<long long>(r.bytes_before));
+  return kOk;
+}
+
 }  // namespace
 
 void quantize_flags(const UseFlags& use) {
@@ -180,6 +201,9 @@ int quantize_main(const Arguments& arguments) {
   if (w.help) return std::fputs(flags.help().c_str(), stdout), kOk;
   if (words.size() != 1)
     throw UsageError("tenfold quantize takes one model: tenfold quantize m.onnx --data=samples.npz -o m.qdq.onnx");
+  if (w.weights.empty() && std::filesystem::is_directory(words[0]))
+    throw UsageError("'" + words[0] + "' is a folder; with --weights=int4:g32, that of a language model is rounded");
+  if (!w.weights.empty()) return quantize_folder(arguments, words[0], w.output, w.weights);
   if (w.output.empty()) throw UsageError("say where to write the file: -o OUT.onnx");
   if (is_plan(words[0])) throw UsageError("'" + words[0] + "' is a plan: its kernels are chosen already; quantize the model");
   check(w);

@@ -39,6 +39,9 @@ struct DecoderOptions {
   // Speculative decoding by the text's own n-grams (prompt lookup): tokens that a step may guess and check ahead; 0: none. It has its
   // own profile. The text is the same; where it repeats itself, a step makes several tokens.
   int speculate = 0;
+  // On CPUs: linear layers' weights as the nearest of 16 or 256 steps, "int4" or "int8", whose size all inputs of an output share, or
+  // groups of so many, a multiple of 16: "int4:g32". The product of the logits has int8 at least. Empty: as the folder has them.
+  std::string weights;
 };
 
 struct DecoderInfo {
@@ -50,6 +53,7 @@ struct DecoderInfo {
   std::int64_t cache_bytes = 0;             // of the keys and values of one sequence at max_length
   std::vector<std::int32_t> end_tokens;     // which end a text
   std::string tokenizer_folder;             // where the tokenizer was read
+  std::string weights;                      // of linear layers: "int4:g32", "gptq int4:g128"; empty: floats
 };
 
 // How the next token is chosen. In this order: the repetition penalty divides positive logits of tokens that the sequence

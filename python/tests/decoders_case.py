@@ -37,20 +37,21 @@ def tokenizer():
 
 
 class RandomDecoder:
-    def __init__(self, folder, kind, seed=3, places=PLACES):
+    def __init__(self, folder, kind, seed=3, places=PLACES, width=WIDTH, wide=WIDE):
         """`kind`: a name in KINDS, or what such a row holds."""
         given = dict(KINDS[kind] if isinstance(kind, str) else kind)
+        self.width, self.wide = width, wide
         self.folder, self.type, self.random, self.weights = str(folder), given['model_type'], np.random.default_rng(seed), {}
         self.places = places
         if self.type == 'gpt2':
-            self.config = {**given, 'n_positions': places, 'vocab_size': VOCABULARY, 'eos_token_id': 0}
+            self.config = {**given, 'n_positions': places, 'n_embd': width, 'vocab_size': VOCABULARY, 'eos_token_id': 0}
             self.heads = self.shared = given['n_head']
-            self.size = WIDTH // self.heads
-            self.fill_gpt2(given.get('n_inner') or 4 * WIDTH)
+            self.size = width // self.heads
+            self.fill_gpt2(given.get('n_inner') or 4 * width)
         else:
             self.heads, self.shared, tied = given.pop('heads'), given.pop('shared'), given.pop('tied', False)
-            self.size = given.get('head_dim') or WIDTH // self.heads
-            self.config = {**given, 'hidden_size': WIDTH, 'intermediate_size': WIDE, 'num_hidden_layers': LAYERS,
+            self.size = given.get('head_dim') or width // self.heads
+            self.config = {**given, 'hidden_size': width, 'intermediate_size': wide, 'num_hidden_layers': LAYERS,
                            'num_attention_heads': self.heads, 'num_key_value_heads': self.shared,
                            'max_position_embeddings': given.pop('places', places), 'rms_norm_eps': 1e-6,
                            'vocab_size': VOCABULARY, 'eos_token_id': [0, 31], 'tie_word_embeddings': tied}
@@ -77,22 +78,22 @@ class RandomDecoder:
         return self.weights[name].astype(np.float64)
 
     def fill_gpt2(self, wide):
-        self.add('transformer.wte.weight', VOCABULARY, WIDTH)
-        self.add('transformer.wpe.weight', self.places, WIDTH, scale=0.5)
+        self.add('transformer.wte.weight', VOCABULARY, self.width)
+        self.add('transformer.wpe.weight', self.places, self.width, scale=0.5)
         for i in range(LAYERS):
             at = f'transformer.h.{i}.'
-            for name, into, out in (('attn.c_attn', WIDTH, 3 * WIDTH), ('attn.c_proj', WIDTH, WIDTH), ('mlp.c_fc', WIDTH, wide),
-                                    ('mlp.c_proj', wide, WIDTH)):
+            for name, into, out in (('attn.c_attn', self.width, 3 * self.width), ('attn.c_proj', self.width, self.width),
+                                    ('mlp.c_fc', self.width, wide), ('mlp.c_proj', wide, self.width)):
                 self.add(f'{at}{name}.weight', into, out, scale=1.5 / math.sqrt(into))
                 self.add(f'{at}{name}.bias', out, scale=0.2)
             self.norms(at + 'ln_1', at + 'ln_2')
         self.norms('transformer.ln_f')
 
-    def norms(self, *names, bias=True, width=WIDTH):
+    def norms(self, *names, bias=True, width=None):
         for name in names:
-            self.add(name + '.weight', width, scale=0.2, mean=1.0)
+            self.add(name + '.weight', width or self.width, scale=0.2, mean=1.0)
             if bias:
-                self.add(name + '.bias', width, scale=0.2)
+                self.add(name + '.bias', width or self.width, scale=0.2)
 
     def product(self, name, into, out, bias):
         self.add(name + '.weight', out, into, scale=1.5 / math.sqrt(into))
@@ -101,21 +102,21 @@ class RandomDecoder:
 
     def fill_llama(self, tied):
         bias, queries, keys = bool(self.config.get('attention_bias')), self.heads * self.size, self.shared * self.size
-        self.add('model.embed_tokens.weight', VOCABULARY, WIDTH)
+        self.add('model.embed_tokens.weight', VOCABULARY, self.width)
         if not tied:
-            self.product('lm_head', WIDTH, VOCABULARY, False)
+            self.product('lm_head', self.width, VOCABULARY, False)
         for i in range(LAYERS):
             at = f'model.layers.{i}.'
             if self.type == 'phi3':
-                self.product(at + 'self_attn.qkv_proj', WIDTH, queries + 2 * keys, False)
-                self.product(at + 'mlp.gate_up_proj', WIDTH, 2 * WIDE, False)
+                self.product(at + 'self_attn.qkv_proj', self.width, queries + 2 * keys, False)
+                self.product(at + 'mlp.gate_up_proj', self.width, 2 * self.wide, False)
             else:
                 for name, out in (('q', queries), ('k', keys), ('v', keys)):
-                    self.product(f'{at}self_attn.{name}_proj', WIDTH, out, bias or self.type == 'qwen2')
+                    self.product(f'{at}self_attn.{name}_proj', self.width, out, bias or self.type == 'qwen2')
                 for name in ('gate', 'up'):
-                    self.product(f'{at}mlp.{name}_proj', WIDTH, WIDE, bool(self.config.get('mlp_bias')))
-            self.product(at + 'self_attn.o_proj', queries, WIDTH, bias)
-            self.product(at + 'mlp.down_proj', WIDE, WIDTH, bool(self.config.get('mlp_bias')))
+                    self.product(f'{at}mlp.{name}_proj', self.width, self.wide, bool(self.config.get('mlp_bias')))
+            self.product(at + 'self_attn.o_proj', queries, self.width, bias)
+            self.product(at + 'mlp.down_proj', self.wide, self.width, bool(self.config.get('mlp_bias')))
             if self.type == 'qwen3':
                 self.norms(at + 'self_attn.q_norm', at + 'self_attn.k_norm', bias=False, width=self.size)
             self.norms(at + 'input_layernorm', at + 'post_attention_layernorm', bias=False)

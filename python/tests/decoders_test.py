@@ -406,7 +406,7 @@ class Faults(Decoders):
                  dict(head_dim=6)),
                 (r"have no tensor 'model.layers.3.", tenfold.InvalidModel, dict(num_hidden_layers=4)),
                 (r"the activation 'softmax' is not supported", tenfold.Unsupported, dict(hidden_act='softmax')),
-                (r"quantization_config", tenfold.Unsupported, dict(quantization_config={'quant_method': 'gptq'})),
+                (r"quant_method 'fp8' describes are not read", tenfold.Unsupported, dict(quantization_config={'quant_method': 'fp8'})),
                 (r"eos_token_id is neither a token's id nor a list", tenfold.InvalidModel, dict(eos_token_id='end'))):
             with self.subTest(pattern):
                 truth.save('config.json', {**truth.config, **change})

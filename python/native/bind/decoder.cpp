@@ -1,5 +1,6 @@
 // tenfold/decoder.h: from a prompt to new tokens. Forms of arguments are python/tenfold/_decoder.py's.
 #include "tenfold/decoder.h"
+#include "tenfold/quantize_decoder.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -69,7 +70,8 @@ struct PyDecoder {
   std::shared_ptr<Callbacks> callbacks = std::make_shared<Callbacks>();
   std::optional<Decoder> decoder;
 
-  PyDecoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_length, int max_batch, int prompt_chunk, int speculate) {
+  PyDecoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_length, int max_batch, int prompt_chunk, int speculate,
+            std::string weights) {
     DecoderOptions options;
     read_options(keywords, options.build, callbacks, "a decoder");
     if (nb::isinstance<nb::bool_>(cache))
@@ -78,6 +80,7 @@ struct PyDecoder {
       options.cache->folder = text_of(cache);
     options.max_length = max_length, options.max_batch = max_batch, options.prompt_chunk = prompt_chunk;
     options.speculate = speculate;
+    options.weights = std::move(weights);
     const std::string path = text_of(folder);
     decoder.emplace(callbacks->run([&] { return Decoder::load(path, std::move(options)); }));
   }
@@ -155,7 +158,8 @@ void bind_decoder(nb::module_& m) {
       .def_ro("speculate", &DecoderInfo::speculate)
       .def_ro("cache_bytes", &DecoderInfo::cache_bytes)
       .def_ro("end_tokens", &DecoderInfo::end_tokens)
-      .def_ro("tokenizer_folder", &DecoderInfo::tokenizer_folder);
+      .def_ro("tokenizer_folder", &DecoderInfo::tokenizer_folder)
+      .def_ro("weights", &DecoderInfo::weights);
   nb::class_<PySession>(m, "DecoderSession", "A batch of sequences with their keys and values.")
       .def("append", &PySession::append, nb::arg("tokens"), nb::arg("timeout").none() = nb::none(), nb::arg("token").none() = nb::none(),
            "Appends a list of tokens to each sequence; f32[sequences, vocabulary], the logits behind each one's last token.")
@@ -169,9 +173,9 @@ void bind_decoder(nb::module_& m) {
       .def("fork", &PySession::fork, "A copy, which goes its own way.")
       .def("__len__", [](const PySession& s) { return s.session.size(); });
   nb::class_<PyDecoder>(m, "Decoder", "A decoder from a folder.")
-      .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, int, int>(), nb::arg("folder"), nb::arg("options"),
+      .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, int, int, std::string>(), nb::arg("folder"), nb::arg("options"),
            nb::arg("cache").none() = nb::none(), nb::arg("max_length") = 0, nb::arg("max_batch") = 1, nb::arg("prompt_chunk") = 512,
-           nb::arg("speculate") = 0)
+           nb::arg("speculate") = 0, nb::arg("weights") = "")
       .def_prop_ro("info", [](const PyDecoder& d) { return d.decoder->info(); })
       .def_prop_ro("counts", &PyDecoder::counts, "Tokens, runs and seconds so far.")
       .def_prop_ro(
@@ -192,6 +196,17 @@ void bind_decoder(nb::module_& m) {
       .def(
           "prepare", [](const PyDecoder& d) { d.callbacks->run([&] { d.decoder->prepare(); }); },
           "Makes the engine, or takes it from the cache.");
+  m.def(
+      "quantize_decoder",
+      [](nb::handle folder, nb::handle output, const std::string& weights) {
+        const std::string from = text_of(folder), to = text_of(output);
+        const auto callbacks = std::make_shared<Callbacks>();
+        const QuantizeDecoderReport report = callbacks->run([&] { return quantize_decoder(from, to, weights); });
+        nb::dict errors;
+        for (const QuantizeDecoderReport::Layer& layer : report.layers) errors[layer.name.c_str()] = layer.error;
+        return errors;
+      },
+      nb::arg("folder"), nb::arg("output"), nb::arg("weights"), "Each layer's relative error.");
 }
 
 }  // namespace tenfold::python

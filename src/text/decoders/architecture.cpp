@@ -23,7 +23,7 @@ std::string known_architectures() {
 }
 
 NetworkTensor Tokens::embedded(const std::string& table, std::int64_t rows, std::int64_t width) const {
-  return blocks.net.gather(blocks.weight(table, {rows, width}), ids);
+  return blocks.rows_of(table, {rows, width}, ids);
 }
 
 }  // namespace tenfold::decoders

@@ -29,7 +29,8 @@ DecoderInfo info_of(const Model& model, const DecoderOptions& options) {
           .speculate = static_cast<int>(model.speculate),
           .cache_bytes = 2 * cache.layers * cache.layer_bytes(),
           .end_tokens = model.end_tokens,
-          .tokenizer_folder = model.tokenizer};
+          .tokenizer_folder = model.tokenizer,
+          .weights = model.narrow ? model.narrow->text() : ""};
 }
 
 void check(const DecoderOptions& options) {

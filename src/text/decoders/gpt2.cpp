@@ -34,7 +34,7 @@ CacheSizes cache(const Json& config) {
 }
 
 NetworkTensor product(const Blocks& b, const std::string& name, NetworkTensor x, std::int64_t in, std::int64_t out) {
-  return b.sum(b.net.matrix_multiply(x, b.weight(name + ".weight", {in, out})), b.weight(name + ".bias", {out}));
+  return b.sum(b.product(x, {.name = name, .in = in, .out = out, .by_input = true}), b.weight(name + ".bias", {out}));
 }
 
 NetworkTensor hidden(const Tokens& t) {

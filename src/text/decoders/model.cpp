@@ -28,9 +28,6 @@ const Architecture* architecture_of(const std::string& folder, const Json& confi
   if (!found)
     fail(ErrorKind::unsupported, "'" + folder + "': decoders of model_type '" + type + "' are not built from their weights (" +
                                      known_architectures() + " are)");
-  if (config.has("quantization_config"))
-    fail(ErrorKind::unsupported, "'" + folder + "': weights that config.json's quantization_config describes are not read; save the "
-                                 "model in fp32, fp16 or bf16");
   return found;
 }
 
@@ -60,6 +57,9 @@ DType cache_type(const BuildConfig& build) {
 }
 
 Model read_onnx(const onnx::Place& place, const DecoderOptions& options) {
+  if (!options.weights.empty())
+    fail(ErrorKind::unsupported, "weights is '" + options.weights + "', but '" + place.file + "' is an ONNX file, whose weights stay as "
+                                     "they are: leave weights out, or give a folder with safetensors");
   const onnx::Config config = onnx::read_config(place.folder);
   onnx::Rewritten made = onnx::rewrite(place, config, options);
   Model model{.path = place.file, .tokenizer = place.folder, .type = config.type};
@@ -82,7 +82,11 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   const Json fields{config, "config.json"};
   const Architecture* architecture = architecture_of(folder, fields);
   Model model{.path = folder, .tokenizer = folder, .type = fields.text("model_type"), .config = config, .architecture = architecture,
-              .weights = weights_of(folder), .prefix = "", .rewritten = nullptr, .cache = {}, .end_tokens = {}};
+              .weights = weights_of(folder), .narrow = {}, .prefix = "", .rewritten = nullptr, .cache = {}, .end_tokens = {}};
+  model.narrow = transformers::narrow_weights(fields, options.weights);
+  if (!options.weights.empty() && is_gpu(options.build.device))
+    fail(ErrorKind::unsupported, "weights is '" + options.weights + "', but the device is " + options.build.device +
+                                     "; products with narrow weights are computed on CPUs. Leave weights out");
   if (model.weights.has(architecture->prefix + architecture->table)) model.prefix = architecture->prefix;
   model.cache = architecture->cache(model.json());
   model.cache.capacity = capacity_of(model, options);
@@ -99,15 +103,20 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
 std::string identity_of(const Model& model) {
   if (model.rewritten) return "onnx " + plan_key(model.path, {}) + "\n";
   std::string text = model.config.dump() + "\n";
-  for (const auto& file : model.weights.files()) text += plan_key(std::span(file->bytes().get(), file->size()), {}) + "\n";
+  if (model.narrow) text += model.narrow->text() + "\n";
+  for (const auto& file : model.weights.files()) {
+    text += plan_key(std::span(file->bytes().get(), file->size()), {}) + "\n";
+    if (model.narrow) file->forget();   // which are read tensor by tensor
+  }
   return text;
 }
 
 // Output weights may be those of the embeddings: where config.json says so, or says nothing and there are no others.
 std::string Model::head() const {
-  const bool own = weights.has("lm_head.weight"), tied = json().flag("tie_word_embeddings", !own);
+  const bool own = weights.has_layer("lm_head"), tied = json().flag("tie_word_embeddings", !own);
   if (!tied && !own) json().wrong("tie_word_embeddings is false, but the weights have no lm_head.weight");
-  return tied ? prefix + architecture->table : "lm_head.weight";
+  const std::string table = prefix + architecture->table;
+  return tied ? table.substr(0, table.rfind(".weight")) : "lm_head";
 }
 
 void Model::forget() const {
@@ -122,7 +131,8 @@ Engine Model::built(const BuildConfig& options) const {
 Network Model::network() const {
   const std::string name = std::filesystem::path(path).filename().string();
   Network net(name.empty() ? "decoder" : name);
-  const Blocks b(net, weights);
+  Blocks b(net, weights);
+  b.narrow = narrow;
   const Json fields = json();
   const NetworkTensor ids = net.input("ids", DType::i32, {"batch", "tokens"}),
                       positions = net.input("positions", DType::i32, {"batch", "tokens"});
@@ -130,7 +140,8 @@ Network Model::network() const {
   CachedAttention attention(b, cache, positions);
   const NetworkTensor hidden = architecture->hidden({b, fields, prefix, ids, positions, attention});
   const NetworkTensor rows = net.gather(net.shuffle(hidden, {}, Shape{-1, width}), last);
-  net.mark_output(net.matrix_multiply(rows, b.weight(head(), {vocabulary, width}), false, true), "logits");
+  const transformers::LinearLayer layer{.name = head(), .in = width, .out = vocabulary, .gives_logits = true};
+  net.mark_output(b.product(rows, layer), "logits");
   return net;
 }
 

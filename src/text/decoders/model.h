@@ -17,6 +17,7 @@ struct Model {
   nlohmann::json config;              // config.json
   const Architecture* architecture = nullptr;
   Weights weights;
+  transformers::NarrowSource narrow;  // of linear layers; null: all are floats
   std::string prefix;                 // of the weights' names
   std::shared_ptr<Network> rewritten;   // of an ONNX file; null: the network is made of weights
   CacheSizes cache;                   // with the capacity that options ask for

@@ -9,11 +9,17 @@
 namespace tenfold::transformers {
 
 NetworkTensor Blocks::weight(const std::string& name, const Shape& shape) const {
-  const Tensor value = weights.take(name, shape);
-  if (const auto known = weights_.find(name); known != weights_.end()) return known->second;
-  const NetworkTensor constant = net.constant(value, name);
-  return weights_[name] = value.dtype() == DType::f32 ? constant : net.cast(constant, DType::f32);
+  if (const auto known = weights_.find(name); known != weights_.end()) return weights.shape(name, shape), known->second;
+  return weights_[name] = floats(stored(name, shape));
 }
+
+NetworkTensor Blocks::stored(const std::string& name, const Shape& shape) const {
+  weights.shape(name, shape);
+  if (const auto known = stored_.find(name); known != stored_.end()) return known->second;
+  return stored_[name] = net.constant(narrow ? weights.take_alone(name, shape) : weights.take(name, shape), name);
+}
+
+NetworkTensor Blocks::floats(NetworkTensor x) const { return net.dtype(x) == DType::f32 ? x : net.cast(x, DType::f32); }
 
 NetworkTensor Blocks::integers(const std::vector<std::int64_t>& values) const {
   Tensor tensor(DType::i64, {static_cast<std::int64_t>(values.size())});
@@ -33,9 +39,21 @@ void Blocks::set_mask(NetworkTensor given) {
   hidden = net.add_node("Where", {keys, scalar(0), scalar(-std::numeric_limits<float>::infinity())})[0];
 }
 
+NetworkTensor Blocks::rows_of(const std::string& name, const Shape& shape, NetworkTensor ids) const {
+  if (!narrow) return net.gather(weight(name, shape), ids);
+  return floats(net.gather(stored(name, shape), ids));   // the table stays as it is: the logits' product has one of its own
+}
+
+NetworkTensor Blocks::product(NetworkTensor x, const LinearLayer& layer) const {
+  if (narrow)
+    if (const std::optional<NarrowMatrix> matrix = narrow->take(weights, layer)) return narrow_product(net, x, *matrix, layer.name);
+  const Shape shape = layer.by_input ? Shape{layer.in, layer.out} : Shape{layer.out, layer.in};
+  return net.matrix_multiply(x, weight(layer.name + ".weight", shape), false, !layer.by_input);
+}
+
 NetworkTensor Blocks::linear(const std::string& name, NetworkTensor x, std::int64_t in, std::int64_t out, bool bias) const {
-  const NetworkTensor product = net.matrix_multiply(x, weight(name + ".weight", {out, in}), false, true);
-  return bias ? sum(product, weight(name + ".bias", {out})) : product;
+  const NetworkTensor y = product(x, {.name = name, .in = in, .out = out});
+  return bias ? sum(y, weight(name + ".bias", {out})) : y;
 }
 
 NetworkTensor Blocks::layer_norm(const std::string& name, NetworkTensor x, std::int64_t width, float epsilon, bool bias) const {

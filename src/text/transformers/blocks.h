@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tenfold/network.h"
+#include "text/transformers/narrow/narrow_weights.h"
 #include "text/transformers/weights.h"
 
 namespace tenfold::transformers {
@@ -14,12 +15,15 @@ class Blocks {
   Blocks(Network& net, const Weights& weights) : net(net), weights(weights) {}
   Network& net;
   const Weights& weights;
+  NarrowSource narrow;         // of linear layers; null: all are floats
   NetworkTensor mask, hidden;  // bool[batch, tokens], false where there is none, and what attention adds there; undefined: all are
   void set_mask(NetworkTensor mask);
 
   NetworkTensor weight(const std::string& name, const Shape& shape) const;  // in f32, whatever the file has; layers may share it
+  NetworkTensor rows_of(const std::string& name, const Shape& shape, NetworkTensor ids) const;   // of a table, in f32
   NetworkTensor integers(const std::vector<std::int64_t>& values) const;
   NetworkTensor scalar(float value) const;
+  NetworkTensor product(NetworkTensor x, const LinearLayer& layer) const;
   NetworkTensor linear(const std::string& name, NetworkTensor x, std::int64_t in, std::int64_t out, bool bias = true) const;
   NetworkTensor layer_norm(const std::string& name, NetworkTensor x, std::int64_t width, float epsilon, bool bias = true) const;
   NetworkTensor rms_norm(const std::string& name, NetworkTensor x, std::int64_t width, float epsilon) const;
@@ -42,7 +46,9 @@ class Blocks {
   NetworkTensor rows(NetworkTensor table, std::int64_t first, NetworkTensor length) const;
 
  private:
-  mutable std::map<std::string, NetworkTensor> weights_;  // that are in the network
+  NetworkTensor stored(const std::string& name, const Shape& shape) const;   // in the file's type
+  NetworkTensor floats(NetworkTensor x) const;
+  mutable std::map<std::string, NetworkTensor> weights_, stored_;  // that are in the network
 };
 
 }  // namespace tenfold::transformers

@@ -26,12 +26,12 @@ class WeightFile {
   std::string head(std::size_t bytes) const;  // the first ones, at most as many
   // All of them: read once, and again behind forget(). Throws io if the file is no longer what it was when it was opened.
   std::shared_ptr<const std::byte[]> bytes() const;
+  void read(std::size_t at, std::byte* to, std::size_t bytes) const;  // a part of them, which is not kept; throws io as bytes() does
   void forget() const;  // memory goes with the last tensor that lies in it
 
  private:
   WeightFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
   bool same() const;
-  void read(std::size_t at, std::byte* to, std::size_t bytes) const;
   std::string path_;
   int descriptor_;
   std::size_t size_ = 0;

@@ -62,19 +62,36 @@ std::optional<Weights> Weights::read(const std::string& folder) {
   return weights;
 }
 
-const Weights::Place& Weights::find(const std::string& name, const Shape& shape) const {
+const Weights::Place& Weights::find(const std::string& name) const {
   const auto at = tensors_.find(name);
-  const std::string& file = files_.front()->path();
   if (at == tensors_.end())
-    fail(ErrorKind::invalid_model, "the weights '" + file + "' have no tensor '" + name + "', which config.json asks for");
-  const TensorPlace& found = at->second.tensor;
-  bool fits = found.shape.size() == shape.size() && is_float(found.type);
+    fail(ErrorKind::invalid_model,
+         "the weights '" + files_.front()->path() + "' have no tensor '" + name + "', which config.json asks for");
+  return at->second;
+}
+
+const Weights::Place& Weights::find(const std::string& name, const Shape& shape, std::optional<DType> type) const {
+  const Place& place = find(name);
+  const TensorPlace& found = place.tensor;
+  bool fits = found.shape.size() == shape.size() && (type ? found.type == *type : is_float(found.type));
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] < 0 || found.shape[i] == shape[i];
   if (!fits)
-    fail(ErrorKind::invalid_model, "the tensor '" + name + "' of '" + file + "' is " + std::string(tenfold::name(found.type)) + "[" +
-                                       tenfold::text(found.shape) + "], but by config.json its shape is " + tenfold::text(shape) +
-                                       "; config.json and the weights are of different models");
-  return at->second;
+    fail(ErrorKind::invalid_model, "the tensor '" + name + "' of '" + files_.front()->path() + "' is " +
+                                       std::string(tenfold::name(found.type)) + "[" + tenfold::text(found.shape) +
+                                       "], but by config.json its shape is " + (type ? std::string(tenfold::name(*type)) + " " : "") +
+                                       tenfold::text(shape) + "; config.json and the weights are of different models");
+  return place;
+}
+
+std::vector<std::string> Weights::names() const {
+  std::vector<std::string> all;
+  for (const auto& [name, place] : tensors_) all.push_back(name);
+  return all;
+}
+
+bool Weights::has_layer(const std::string& name) const {
+  const auto at = tensors_.lower_bound(name + ".");
+  return at != tensors_.end() && at->first.starts_with(name + ".");
 }
 
 Tensor Weights::take(const std::string& name, const Shape& shape) const {
@@ -86,6 +103,20 @@ Tensor Weights::take(const std::string& name, const Shape& shape) const {
   Tensor copy(place.tensor.type, place.tensor.shape);
   if (place.tensor.bytes > 0) std::memcpy(copy.mutable_raw(), data, place.tensor.bytes);
   return copy;
+}
+
+Tensor Weights::alone(const Place& place) const {
+  Tensor copy(place.tensor.type, place.tensor.shape);
+  const TensorPlace& at = place.tensor;
+  if (at.bytes > 0) files_[place.file]->read(at.offset, static_cast<std::byte*>(copy.mutable_raw()), at.bytes);
+  return copy;
+}
+
+Tensor Weights::take_alone(const std::string& name, const Shape& shape) const { return alone(find(name, shape)); }
+Tensor Weights::take_integers(const std::string& name, const Shape& shape, DType type) const { return alone(find(name, shape, type)); }
+Tensor Weights::take_any(const std::string& name) const { return alone(find(name)); }
+Shape Weights::integers_shape(const std::string& name, const Shape& shape, DType type) const {
+  return find(name, shape, type).tensor.shape;
 }
 
 Shape Weights::shape(const std::string& name, const Shape& shape) const { return find(name, shape).tensor.shape; }

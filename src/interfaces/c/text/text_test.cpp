@@ -50,8 +50,8 @@ TEST(CText, RefusesByName) {
 
 // Every field of C++'s structs has one in C: a new one does not compile here.
 TEST(CText, Fields) {
-  [[maybe_unused]] const auto& [build, cache, max_length, max_batch, prompt_chunk, speculate] = DecoderOptions();
-  [[maybe_unused]] const auto& [arch, layers, words, length, batch, guesses, bytes, ends] = DecoderInfo();
+  [[maybe_unused]] const auto& [build, cache, max_length, max_batch, prompt_chunk, speculate, weights] = DecoderOptions();
+  [[maybe_unused]] const auto& [arch, layers, words, length, batch, guesses, bytes, ends, folder, form] = DecoderInfo();
   [[maybe_unused]] const auto& [temperature, top_k, top_p, min_p, penalty, seed] = Sampling();
   [[maybe_unused]] const auto& [max_tokens, sampling, stop, guess, ignore_end, token, logits, run] = GenerateCall();
   [[maybe_unused]] const auto& [prompt, chat_template, tools, documents, variables] = ChatOptions();

@@ -45,6 +45,7 @@ int tenfold_generate_from_c(const char* folder, int32_t* ids) {
   EXPECT(tenfold_decoder_info(decoder, &info) == TENFOLD_OK);
   EXPECT(!strcmp(info.architecture, "llama") && info.layers == 2 && info.vocabulary == 12);
   EXPECT(info.max_length == 24 && info.max_batch == 2 && info.speculate == 0);
+  EXPECT(strcmp(info.tokenizer_folder, folder) == 0 && info.weights[0] == 0);
   EXPECT(info.end_token_count == 1 && info.end_tokens[0] == 11 && info.cache_bytes > 0 && info.has_chat_template == 1);
   EXPECT(tenfold_decoder_generate_ids(decoder, prompts, &size, 1, &options, &results) == TENFOLD_OK);
   EXPECT(tenfold_generated_count(results) == 1 && tenfold_generated_get(results, 0, &one) == TENFOLD_OK);

@@ -1,5 +1,6 @@
 #include "backends/cpu/gemm/weights/weights_block_scaled.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -26,23 +27,50 @@ void WeightsBlockScaled::store(Tensor& t, std::int64_t i, std::uint32_t value) c
   byte = static_cast<std::uint8_t>((byte & ~mask) | (value << shift & mask));
 }
 
+// visit(row, place in the tensor, columns, words of the panel that have the row): neighbors in a line of the cache one behind the other.
+template <class Word, class Visit>
+void WeightsBlockScaled::each_row(Word* packed, Visit&& visit) const {
+  constexpr std::int64_t kSideBySide = 8;   // panels
+  for (std::int64_t from = 0; from < panels(); from += kSideBySide)
+    for (std::int64_t k = 0; k < k_; ++k)
+      for (std::int64_t i = from; i < std::min(panels(), from + kSideBySide); ++i)
+        visit(k, k * n_ + i * kPanel, std::min(kPanel, n_ - i * kPanel), packed + i * words() + k / of_word() * kPanel);
+}
+
 void WeightsBlockScaled::pack(const Tensor& values, void* packed) const {
   std::memset(packed, 0, static_cast<std::size_t>(word_bytes()));
-  auto* panel = static_cast<std::uint32_t*>(packed);
-  for (std::int64_t first = 0; first < n_; first += kPanel, panel += words())
-    for (std::int64_t k = 0; k < k_; ++k)
-      for (std::int64_t n = first; n < std::min(n_, first + kPanel); ++n)
-        panel[k / of_word() * kPanel + n - first] |= stored(values, k * n_ + n) << shift(k);
+  const auto* const bytes = static_cast<const std::uint8_t*>(values.raw());
+  const auto flip = static_cast<std::uint8_t>(signed_ ? half() : 0);
+  each_row(static_cast<std::uint32_t*>(packed), [&](std::int64_t k, std::int64_t at, std::int64_t columns, std::uint32_t* to) {
+    std::uint8_t row[kPanel] = {};
+    if (columns == kPanel && bits_ == 8)
+      for (std::int64_t c = 0; c < kPanel; ++c) row[c] = bytes[at + c] ^ flip;
+    else if (columns == kPanel && at % 2 == 0)
+      for (std::int64_t c = 0; c < kPanel / 2; ++c)
+        row[2 * c] = (bytes[at / 2 + c] & 15) ^ flip, row[2 * c + 1] = static_cast<std::uint8_t>(bytes[at / 2 + c] >> 4) ^ flip;
+    else
+      for (std::int64_t c = 0; c < columns; ++c) row[c] = static_cast<std::uint8_t>(stored(values, at + c));
+    const int by = shift(k);
+    for (std::int64_t c = 0; c < kPanel; ++c) to[c] |= std::uint32_t{row[c]} << by;
+  });
 }
 
 Tensor WeightsBlockScaled::unpack(const void* packed) const {
   Tensor values(type(), {k_, n_});
-  const auto* panel = static_cast<const std::uint32_t*>(packed);
-  const std::uint32_t mask = bits_ == 8 ? 255 : 15;
-  for (std::int64_t first = 0; first < n_; first += kPanel, panel += words())
-    for (std::int64_t k = 0; k < k_; ++k)
-      for (std::int64_t n = first; n < std::min(n_, first + kPanel); ++n)
-        store(values, k * n_ + n, panel[k / of_word() * kPanel + n - first] >> shift(k) & mask);
+  auto* const bytes = static_cast<std::uint8_t*>(values.mutable_raw());
+  const std::uint32_t mask = bits_ == 8 ? 255 : 15, flip = static_cast<std::uint32_t>(signed_ ? half() : 0);
+  const auto* const words = static_cast<const std::uint32_t*>(packed);
+  each_row(words, [&](std::int64_t k, std::int64_t at, std::int64_t columns, const std::uint32_t* from) {
+    std::uint8_t row[kPanel];
+    const int by = shift(k);
+    for (std::int64_t c = 0; c < kPanel; ++c) row[c] = static_cast<std::uint8_t>((from[c] >> by & mask) ^ flip);
+    if (bits_ == 8)
+      std::copy_n(row, columns, bytes + at);
+    else if (columns == kPanel && at % 2 == 0)
+      for (std::int64_t c = 0; c < kPanel / 2; ++c) bytes[at / 2 + c] = static_cast<std::uint8_t>(row[2 * c] | row[2 * c + 1] << 4);
+    else
+      for (std::int64_t c = 0; c < columns; ++c) store(values, at + c, row[c] ^ flip);
+  });
   return values;
 }
 

@@ -50,6 +50,8 @@ class WeightsBlockScaled {
   int shift(std::int64_t k) const;   // of a value in its word
   std::uint32_t stored(const Tensor& t, std::int64_t i) const;
   void store(Tensor& t, std::int64_t i, std::uint32_t value) const;
+  template <class Word, class Visit>
+  void each_row(Word* packed, Visit&& visit) const;
   template <class Visit>
   void each_zero(Visit&& visit) const;   // (index in the tensor, byte, bits to shift)
   template <class Visit>
