@@ -14,6 +14,7 @@ from transformers_decoders_case import HAVE, QUICK, SHAPES, VOCABULARY, greedy, 
 
 if HAVE:
     import torch
+    import transformers
 
 
 @unittest.skipUnless(HAVE, 'torch and transformers are not installed')

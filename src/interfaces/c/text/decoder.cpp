@@ -89,7 +89,8 @@ extern "C" tenfold_status tenfold_decoder_info(const tenfold_decoder* decoder, t
     const DecoderInfo& i = own(decoder).info();
     give(info,
          {0, i.architecture.c_str(), i.tokenizer_folder.c_str(), i.weights.c_str(), i.end_tokens.data(), i.cache_bytes,
-          static_cast<std::int32_t>(i.end_tokens.size()), i.layers, i.vocabulary, i.max_length, i.max_batch, i.speculate, own(decoder).has_chat_template(), 0},
+          static_cast<std::int32_t>(i.end_tokens.size()), i.layers, i.vocabulary, i.max_length, i.max_batch, i.speculate,
+          own(decoder).has_chat_template(), 0},
          "the place for the information");
   });
 }
