@@ -30,7 +30,7 @@ def clock(work):
 
 def program_side(a, precision):
     words = [a.tenfold, 'generate', a.folder, f'--maxLength={LENGTH}', '--benchmark', f'--promptTokens={a.prompt}',
-             f'--maxTokens={a.steps}', f'--device={a.device}', '--json', f'--planCache={a.plans}']
+             f'--maxTokens={a.steps}', f'--threads={a.threads}', f'--device={a.device}', '--json', f'--planCache={a.plans}']
     flag = {'fp32': '--noTF32', 'tf32': '--precision=fp32'}.get(precision, f'--precision={precision}')
     times = json.loads(subprocess.run([*words, flag], check=True, capture_output=True, text=True).stdout)
     return [times['prompt_ms']], [times['step_ms']]

@@ -44,7 +44,8 @@ class Generate(CliCase):
         self.assertEqual((quick['ids'], plain['guessed_tokens']), (plain['ids'], 0))
         self.assertEqual(quick['steps'] + quick['accepted_tokens'], 29)
         self.assertGreaterEqual(quick['guessed_tokens'], quick['accepted_tokens'])
-        self.assertRegex(self.generate(*flags, '--speculate=4').stderr, r'tokens a step \(\d+ of \d+ guessed\)|ms a step; ended')
+        self.assertGreater(quick['guessed_tokens'], 0)
+        self.assertRegex(self.generate(*flags, '--speculate=4').stderr, r'tokens a step \(\d+ of \d+ guessed\)')
         self.assertIn('speculate is 65, 0 to 64 was expected', self.generate(*flags, '--speculate=65', code=2).stderr)
 
     def test_an_onnx_file(self):

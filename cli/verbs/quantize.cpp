@@ -201,7 +201,7 @@ int quantize_main(const Arguments& arguments) {
   if (w.help) return std::fputs(flags.help().c_str(), stdout), kOk;
   if (words.size() != 1)
     throw UsageError("tenfold quantize takes one model: tenfold quantize m.onnx --data=samples.npz -o m.qdq.onnx");
-  if (w.weights.empty() && std::filesystem::is_directory(words[0]))
+  if (std::error_code none; w.weights.empty() && std::filesystem::is_directory(words[0], none))
     throw UsageError("'" + words[0] + "' is a folder; with --weights=int4:g32, that of a language model is rounded");
   if (!w.weights.empty()) return quantize_folder(arguments, words[0], w.output, w.weights);
   if (w.output.empty()) throw UsageError("say where to write the file: -o OUT.onnx");

@@ -183,7 +183,7 @@ class Decoder:
 
 def _json(value: Any, what: str) -> str:
     try:
-        return json.dumps(value)
+        return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InvalidArgument(f'{what}: {error}; a chat template is given what JSON has') from None
 

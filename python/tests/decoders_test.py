@@ -292,6 +292,16 @@ class Speculation(Decoders):
         with self.assertRaisesRegex(tenfold.InvalidArgument, 'speculate is -2, 0 to 64'):
             self.decoder('llama', speculate=-2)
 
+    def test_rows_of_some_sequences(self):
+        """Of a decoder that guesses nothing, too."""
+        for speculate in (0, 3):
+            session = self.decoder('llama', max_batch=2, speculate=speculate).start(2)
+            session.append([[1, 2], [3]])
+            rows = session.append_each([[], [4]])
+            expected = self.truth.logits([3, 4])[-1]
+            self.assertEqual(rows.shape[0], 1)
+            self.assertLess(np.abs(rows[0] - expected).max() / np.abs(expected).max(), 1e-5)
+
     def test_a_cancelled_step(self):
         decoder = self.decoder('gpt2', speculate=4)
         prompt = [1, 2, 3] * 4

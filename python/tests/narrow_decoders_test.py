@@ -253,7 +253,7 @@ class Faults(Narrow):
                 (awq, "AWQ's weights of 8 bits are not read", tenfold.Unsupported, dict(bits=8)),
                 (compressed, "format: 'nvfp4-pack-quantized' of compressed-tensors is not read", tenfold.Unsupported,
                  dict(format='nvfp4-pack-quantized')),
-                (compressed, "'config_groups' is missing|config_groups", tenfold.InvalidModel, dict(config_groups=None)),
+                (compressed, 'config_groups', tenfold.InvalidModel, dict(config_groups=None)),
                 (compressed, r'weights of 8 bits \(float\) are not read; integers of 4 and 8 are', tenfold.Unsupported,
                  dict(config_groups={'g': {'weights': {'num_bits': 8, 'type': 'float'}}})),
                 (compressed, 'transform_config is not read', tenfold.Unsupported, dict(transform_config={'config_groups': {'a': 1}}))):
@@ -283,7 +283,8 @@ class Faults(Narrow):
         for pattern, part, array in (("weight_shape' says 48x64", 'weight_shape', np.array([48, 64], np.int64)),
                                      ("has a zero point of 9, which no weight of 4 bits is", 'weight_zero_point',
                                       np.full((48, 3), 9, np.int8)),
-                                     ('5 groups do not divide 48 inputs|groups of 10', 'weight_scale', np.ones((48, 5), np.float16))):
+                                     ('groups of 10', 'weight_scale', np.ones((48, 5), np.float16)),
+                                     ('groups of 0', 'weight_scale', np.ones((48, 0), np.float16))):
             with self.subTest(pattern):
                 save_safetensors(packed.path('model.safetensors'), {**packed.stored, f'{name}.{part}': array})
                 self.refused((tenfold.InvalidModel, tenfold.Unsupported), pattern, packed.folder)

@@ -66,6 +66,26 @@ class Truth(Decoders):
                 with self.subTest(kind=kind, form=form, first=first):
                     self.assert_close(session.append([ids[first:last]])[0], expected[last - 1])
 
+    def test_logits_of_the_last_row_alone(self):
+        """For one sequence that guesses nothing."""
+        truth = self.truth('gpt2', 'concat')
+        model = onnx.load(truth.path('model.onnx'))
+        by_result = {node.output[0]: node for node in model.graph.node}
+        product = by_result[by_result['logits'].input[0]]
+        for name, value in (('first row', -1), ('rows end', 2 ** 31 - 1), ('rows axis', 1)):
+            model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([value]), name))
+        model.graph.node.insert(list(model.graph.node).index(product), onnx.helper.make_node(
+            'Slice', [product.input[0], 'first row', 'rows end', 'rows axis'], ['last row']))
+        product.input[0] = 'last row'
+        next(one for one in model.graph.output if one.name == 'logits').type.tensor_type.shape.dim[1].dim_value = 1
+        onnx.save(model, truth.path('model.onnx'))
+        session, expected = self.decoder(truth).start(), truth.logits(PROMPT)
+        self.assert_close(session.append([PROMPT[:3]])[0], expected[2])
+        self.assert_close(session.append([PROMPT[3:]])[0], expected[-1])
+        for options in (dict(max_batch=2), dict(speculate=2)):
+            with self.assertRaisesRegex(tenfold.Unsupported, 'of the last row alone'):
+                self.decoder(truth, **options)
+
     def test_random_lengths(self):
         """Pieces of random lengths behind caches of random lengths, in batches, truncated and continued."""
         random = np.random.default_rng(5)

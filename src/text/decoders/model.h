@@ -36,6 +36,6 @@ struct Model {
 };
 
 Model read_model(const std::string& folder, const DecoderOptions& options);   // throws as Decoder::load does
-std::string identity_of(const Model& model);
+std::string identity_of(const Model& model, const BuildConfig& options);   // of all files that plans are made of
 
 }  // namespace tenfold::decoders

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tenfold/internal/as_error.h"
 #include "text/decoders/model.h"
@@ -25,7 +26,7 @@ namespace {
 // What compressed-tensors calls Linear, without what it is told to ignore.
 bool is_linear(const decoders::Model& model, const std::string& name) {
   const transformers::TensorPlace& place = model.weights.place(name);
-  return name.ends_with(".weight") && place.shape.size() == 2 && name != model.prefix + model.architecture->table &&
+  return name.ends_with(".weight") && place.shape.size() == 2 && place.bytes > 0 && name != model.prefix + model.architecture->table &&
          name != "lm_head.weight";
 }
 
@@ -70,8 +71,8 @@ void check(const decoders::Model& model, const NarrowForm& form) {
 void copy_others(const std::string& folder, const std::string& output) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string(), kind = entry.path().extension().string();
-    const bool weights = kind == ".safetensors" || kind == ".bin" || kind == ".gguf" || kind == ".onnx" || kind == ".pt" || kind == ".pth";
-    if (entry.is_regular_file() && !weights && name != "config.json" && !name.ends_with(".index.json"))
+    static const std::set<std::string> weights{".safetensors", ".bin", ".gguf", ".onnx", ".pt", ".pth", ".h5", ".msgpack", ".ot", ".ckpt"};
+    if (entry.is_regular_file() && !weights.contains(kind) && name != "config.json" && !name.ends_with(".index.json"))
       fs::copy_file(entry.path(), fs::path(output) / name);
   }
 }
@@ -119,19 +120,25 @@ QuantizeDecoderReport write(const decoders::Model& model, const std::string& out
 QuantizeDecoderReport quantize(const std::string& folder, const std::string& output, const std::string& text) {
   const NarrowForm form = transformers::narrow_form(text);
   const decoders::Model model = decoders::read_model(folder, {});
+  if (!model.architecture)
+    fail(ErrorKind::unsupported, "it is an ONNX file; give a folder with safetensors, or round the file itself (tenfold quantize FILE)");
   if (model.narrow)
     fail(ErrorKind::unsupported, "its weights are quantized already (" + model.narrow->text() + "); take the model in floats");
   check(model, form);
   std::error_code error;
   if (fs::exists(output, error)) fail(ErrorKind::io, "'" + output + "' exists; give a folder that does not, which is then made");
-  if (!fs::create_directories(output, error)) fail(ErrorKind::io, "the folder '" + output + "' cannot be made: " + error.message());
+  const std::string partial = output + ".partial";   // a folder of the name that was given is whole
+  fs::remove_all(partial, error);
+  if (!fs::create_directories(partial, error)) fail(ErrorKind::io, "the folder '" + partial + "' cannot be made: " + error.message());
   try {
-    return write(model, output, form);
+    QuantizeDecoderReport report = write(model, partial, form);
+    fs::rename(partial, output);
+    return report;
   } catch (const fs::filesystem_error& e) {
-    fs::remove_all(output, error);
+    fs::remove_all(partial, error);
     fail(ErrorKind::io, e.what());
   } catch (...) {
-    fs::remove_all(output, error);
+    fs::remove_all(partial, error);
     throw;
   }
 }

@@ -97,6 +97,16 @@ std::vector<std::vector<std::int32_t>> DecoderSession::Impl::with(std::span<cons
   return whole;
 }
 
+// A step: each sequence has a row, the rows of those without a token go.
+std::span<const float> DecoderSession::Impl::append_ones(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& options) {
+  append(tokens, options);
+  const auto vocabulary = static_cast<std::ptrdiff_t>(model->vocabulary);
+  auto to = logits.begin();
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (!tokens[i].empty()) to = std::copy_n(logits.begin() + static_cast<std::ptrdiff_t>(i) * vocabulary, vocabulary, to);
+  return {logits.begin(), to};
+}
+
 std::span<const float> DecoderSession::Impl::append_each(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& options) {
   check(tokens);
   std::int64_t count = 0;
@@ -106,6 +116,7 @@ std::span<const float> DecoderSession::Impl::append_each(std::span<const std::ve
                                           std::to_string(model->speculate) + ", so that logits behind each are there for " +
                                           std::to_string(model->speculate + 1) + " tokens");
   if (count == 0) return {};
+  if (count == 1) return append_ones(tokens, options);
   std::vector<std::vector<std::int32_t>> whole = with(tokens);
   std::vector<std::int64_t> from;
   last_.clear();

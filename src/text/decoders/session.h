@@ -40,6 +40,7 @@ struct DecoderSession::Impl {
   void run(std::span<const std::vector<std::int32_t>> whole, const std::vector<std::int64_t>& from, std::int64_t count,
            const RunOptions& options);
   std::vector<std::vector<std::int32_t>> with(std::span<const std::vector<std::int32_t>> tokens) const;   // the sequences, continued
+  std::span<const float> append_ones(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& options);
   void check(std::span<const std::vector<std::int32_t>> tokens) const;
   void bind(const char* name, void* memory, std::int64_t bytes);
   std::int64_t sequences() const { return static_cast<std::int64_t>(ids.size()); }

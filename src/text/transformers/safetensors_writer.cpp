@@ -38,7 +38,7 @@ void SafetensorsWriter::begin(const std::string& path) {
     at = end;
   }
   std::string text = table.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');   // tensors begin on multiples of 8
+  text.resize((text.size() + 7) / 8 * 8, ' ');   // the first tensor begins on a multiple of 8
   path_ = path;
   file_.reset(std::fopen(path.c_str(), "wb"));
   if (!file_) fail(ErrorKind::io, "'" + path + "' cannot be written: " + std::strerror(errno));
@@ -53,9 +53,8 @@ void SafetensorsWriter::write(const Tensor& tensor) {
 }
 
 void SafetensorsWriter::finish() {
-  if (std::fflush(file_.get()) != 0 || written_ != entries_.size())
-    fail(ErrorKind::io, "'" + path_ + "' cannot be written: " + std::strerror(errno));
-  file_.reset();
+  if (written_ != entries_.size()) fail(ErrorKind::internal, "'" + path_ + "' lacks tensors that were to be written");
+  if (std::fclose(file_.release()) != 0) fail(ErrorKind::io, "'" + path_ + "' cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace tenfold::transformers

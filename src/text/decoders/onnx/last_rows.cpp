@@ -33,6 +33,7 @@ bool is_read_once(const Network& net, NetworkTensor value) { return net.users(va
 
 NetworkTensor last_rows(const transformers::Blocks& blocks, NetworkTensor logits, NetworkTensor last, std::int64_t vocabulary) {
   Network& net = blocks.net;
+  if (net.dims(logits)[1].extent == 1) return net.cast(net.shuffle(logits, {}, Shape{-1, vocabulary}), DType::f32);   // the file took it
   NetworkTensor at = logits;
   NetworkNodeRef reader;   // of `at`, which is its operand
   int operand = 0;

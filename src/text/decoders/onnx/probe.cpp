@@ -108,7 +108,8 @@ class Probe {
 }  // namespace
 
 std::vector<Lengths> probed_lengths(std::int64_t capacity) {
-  return {{5, 3}, {2, 1}, {0, 4}, {std::max<std::int64_t>(capacity, 8) - 1, 1}};
+  if (capacity < 8) return {{0, capacity}, {capacity - 1, 1}};
+  return {{5, 3}, {2, 1}, {0, 4}, {capacity - 1, 1}};
 }
 
 std::vector<Samples> probe(const std::string& file, const BuildConfig& config, const std::vector<Lengths>& lengths) {

@@ -94,10 +94,12 @@ class Rewriter {
       const Border& border = borders_[i];
       const Found& found = meanings_[i];
       const DType type = net_.dtype(border.value);
-      if (found.meaning == Meaning::positions) net_.replace(border.value, positions_in(type));
+      const bool flat = rank(net_, border.value) <= 2;   // else [batch, tokens] would meet other axes
+      if (found.meaning == Meaning::positions && flat) net_.replace(border.value, positions_in(type));
       if (found.meaning == Meaning::any_length) replace_by_constant(net_, border.value, samples_[i]);
       if (found.hides) net_.replace(border.value, attentions.mask(found.window, type, found.meaning == Meaning::visible));
-      if (found.meaning == Meaning::unknown && !made_of_positions(border.value))
+      const bool unclear = found.meaning == Meaning::unknown || (found.meaning == Meaning::positions && !flat);
+      if (unclear && !made_of_positions(border.value))
         unknown.push_back("operand " + std::to_string(border.operand) + " of " + shown(net_.node(border.reader)));
     }
     exact_places_ = !unknown.empty();

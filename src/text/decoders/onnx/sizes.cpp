@@ -82,11 +82,13 @@ CacheSizes sizes_of(const Network& net, const Bindings& bindings, const Dependen
   };
   agree(config.layers, layers, "layers"), agree(config.heads, first.heads, "heads of keys and values");
   agree(config.size, first.size, "elements in a head");
-  return {.layers = layers,
-          .heads = first.heads,
-          .size = first.size,
-          .capacity = capacity_of(shortest_table(net, bindings, dependence), config, options),
-          .type = type_on(options.build.device, net.dtype(first.past))};
+  const CacheSizes sizes{.layers = layers,
+                         .heads = first.heads,
+                         .size = first.size,
+                         .capacity = capacity_of(shortest_table(net, bindings, dependence), config, options),
+                         .type = type_on(options.build.device, net.dtype(first.past))};
+  static_cast<void>(sizes.layer_bytes());   // refuses what no memory holds, before some of it is made
+  return sizes;
 }
 
 void check_batch(const Network& net, const Bindings& bindings, const DecoderOptions& options) {
@@ -113,9 +115,10 @@ std::int64_t vocabulary_of(const Network& net, const Bindings& bindings, const D
     if (dims.empty() || dims[2].extent < 1 || !is_float(net.dtype(output)))
       fail(ErrorKind::unsupported, "'" + bindings.logits + "' is " + net.describe(output) +
                                        "; numbers of [batch, tokens, vocabulary] with a constant vocabulary were expected");
-    if (dims[1].extent == 1 && options.max_batch > 1)
+    if (dims[1].extent == 1 && (options.max_batch > 1 || options.speculate > 0))
       fail(ErrorKind::unsupported, "'" + bindings.logits + "' is " + net.describe(output) + ", of the last row alone, which is a different "
-                                   "token in each sequence: set max_batch to 1, or export logits of all tokens");
+                                   "token in each sequence, and no check of guesses: set max_batch to 1 and speculate to 0, or export "
+                                   "logits of all tokens");
     return dims[2].extent;
   }
   return 0;

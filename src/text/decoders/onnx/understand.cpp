@@ -23,7 +23,9 @@ bool is_uniform(const One& one) {
 bool same_at_all_lengths(const Samples& samples) {
   const One& first = samples.all[0];
   if (all(samples, [&](const One& one) { return one.shape == first.shape && one.values == first.values; })) return true;
-  return all(samples, [&](const One& one) { return one.values.empty() || (is_uniform(one) && one.values[0] == first.values[0]); });
+  return all(samples, [&](const One& one) {
+    return one.values.empty() || (!first.values.empty() && is_uniform(one) && one.values[0] == first.values[0]);
+  });
 }
 
 // The numbers from `begin` on along the last axis, of which there are `count`.

@@ -63,6 +63,13 @@ TEST(Understand, Positions) {
   expect(row([](std::int64_t) { return 7.0; }), Meaning::any_length);
 }
 
+TEST(Understand, EmptyValues) {   // at all lengths but the last
+  Samples samples;
+  for (const Lengths& at : probed_lengths(64)) samples.all.push_back({at, at.all(), DType::f32, {0}, {}});
+  samples.all.back().shape = {2}, samples.all.back().values = {0, 0};
+  EXPECT_EQ(understand(samples).meaning, Meaning::unknown);
+}
+
 TEST(Understand, WhatIsNone) {
   expect(mask(DType::f32, [](std::int64_t p, std::int64_t k) { return k <= p ? 0.5 * static_cast<double>(k - p) : -INFINITY; }),
          Meaning::unknown);   // ALiBi

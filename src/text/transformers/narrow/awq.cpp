@@ -34,6 +34,7 @@ class Awq final : public NarrowWeights {
     check_group(block, in, layer.name);
     if (out % 8 != 0)
       tokenizing::fail(ErrorKind::invalid_model, layer.name + ": " + std::to_string(out) + " outputs do not fill words of 8");
+    weights.integers_shape(layer.name + ".qweight", {in, words}, DType::i32);   // before there is memory for it
     NarrowMaker maker(4, in, out, block);
     const auto each = [&](const Tensor& from, std::int64_t rows, auto&& set) {
       const auto* const word = from.data<std::uint32_t>();

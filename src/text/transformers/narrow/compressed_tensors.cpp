@@ -53,7 +53,7 @@ class CompressedTensors final : public NarrowWeights {
     if (!packed && !weights.has(layer.name + ".weight_scale")) return std::nullopt;
     const int bits = packed ? packed_bits(weights, layer) : 8;
     const Tensor scales = scales_of(weights, layer);
-    const std::int64_t blocks = scales.shape()[1], block = (layer.in + blocks - 1) / blocks;
+    const std::int64_t blocks = scales.shape()[1], block = blocks > 0 ? (layer.in + blocks - 1) / blocks : 0;
     check_group(block, layer.in, layer.name);
     if (blocks < 1 || (layer.in + block - 1) / block != blocks || (blocks > 1 && layer.in % block != 0))
       fail(ErrorKind::invalid_model, layer.name + ": " + std::to_string(blocks) + " groups do not divide " + std::to_string(layer.in) +

@@ -36,6 +36,7 @@ class Gptq final : public NarrowWeights {
     if (in % of_word != 0 || out % of_word != 0)
       tokenizing::fail(ErrorKind::invalid_model, layer.name + ": " + std::to_string(in) + " inputs and " + std::to_string(out) +
                                                      " outputs do not fill words of " + std::to_string(of_word) + " each");
+    weights.integers_shape(layer.name + ".qweight", {in / of_word, out}, DType::i32);   // before there is memory for it
     NarrowMaker maker(form_.bits, in, out, block);
     const std::vector<std::int64_t> order =
         weights.has(layer.name + ".g_idx") ? order_of(weights.take_integers(layer.name + ".g_idx", {in}, DType::i32), block,
