@@ -72,10 +72,9 @@ class Truth(Decoders):
         model = onnx.load(truth.path('model.onnx'))
         by_result = {node.output[0]: node for node in model.graph.node}
         product = by_result[by_result['logits'].input[0]]
-        for name, value in (('first row', -1), ('rows end', 2 ** 31 - 1), ('rows axis', 1)):
-            model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([value]), name))
+        model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([-1]), 'last place'))
         model.graph.node.insert(list(model.graph.node).index(product), onnx.helper.make_node(
-            'Slice', [product.input[0], 'first row', 'rows end', 'rows axis'], ['last row']))
+            'Gather', [product.input[0], 'last place'], ['last row'], axis=1))
         product.input[0] = 'last row'
         next(one for one in model.graph.output if one.name == 'logits').type.tensor_type.shape.dim[1].dim_value = 1
         onnx.save(model, truth.path('model.onnx'))
