@@ -173,7 +173,7 @@ Bindings find_bindings(const Network& net) {
   }
   if (bindings.caches.empty())
     fail(ErrorKind::invalid_model, "no input is a cache: a decoder takes 'past_key_values.N.key' and '.value' of [batch, heads, tokens, "
-                                   "size]; export it with its past (optimum: --task text-generation-with-past)");
+                                   "size]; export it with its past (optimum's task text-generation-with-past)");
   find_logits(net, outputs, bindings);
   return bindings;
 }
