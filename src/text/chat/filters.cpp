@@ -15,6 +15,7 @@ using Filter = Value (*)(Renderer&, const Value&, Given&);
 // By "name", "name.other" or a place.
 Value by_path(Renderer& r, Value of, const Value& path) {
   if (!path.text()) return r.item(of, path);
+  r.charge(static_cast<std::int64_t>(path.text()->size() / 16));
   for (const Value& part : split(*path.text(), ".", -1, false)) {
     std::int64_t place = 0;
     const std::string& name = *part.text();
@@ -78,11 +79,8 @@ Value selected(Renderer& r, const Value& of, Given& given) {
   return Value::list(std::move(kept));
 }
 
-Value sorted(Renderer& r, const Value& of, Given& given) {
-  const bool backwards = given.next("reverse", false).truth(), cased = given.next("case_sensitive", false).truth();
-  const Value attribute = given.next("attribute", None{}), all = r.sequence(of);
-  std::vector<std::pair<Value, Value>> keyed;
-  for (const Value& one : *all.items()) keyed.emplace_back(key_of(r, one, attribute, cased), one);
+// Values by their keys, which stand before them.
+Value in_order(Renderer& r, std::vector<std::pair<Value, Value>> keyed, bool backwards) {
   std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
     r.charge(1);
     return backwards ? compare(b.first, a.first) < 0 : compare(a.first, b.first) < 0;
@@ -92,13 +90,21 @@ Value sorted(Renderer& r, const Value& of, Given& given) {
   return Value::list(std::move(items));
 }
 
+Value sorted(Renderer& r, const Value& of, Given& given) {
+  const bool backwards = given.next("reverse", false).truth(), cased = given.next("case_sensitive", false).truth();
+  const Value attribute = given.next("attribute", None{}), all = r.sequence(of);
+  std::vector<std::pair<Value, Value>> keyed;
+  for (const Value& one : *all.items()) keyed.emplace_back(key_of(r, one, attribute, cased), one);
+  return in_order(r, std::move(keyed), backwards);
+}
+
 Value unique(Renderer& r, const Value& of, Given& given) {
   const bool cased = given.next("case_sensitive", false).truth();
   const Value attribute = given.next("attribute", None{}), all = r.sequence(of);
   List keys, kept;
   for (const Value& one : *all.items()) {
     const Value key = key_of(r, one, attribute, cased);
-    r.charge(static_cast<std::int64_t>(keys.size() / 4));
+    r.charge(static_cast<std::int64_t>(keys.size()) * (1 + key.extent().size / 64) / 4);
     if (std::any_of(keys.begin(), keys.end(), [&](const Value& old) { return equal(old, key); })) continue;
     keys.push_back(key), kept.push_back(one);
   }
@@ -111,9 +117,11 @@ Value extreme(Renderer& r, const Value& of, Given& given) {
   const Value attribute = given.next("attribute", None{}), all = r.sequence(of);
   if (all.items()->empty()) return Value::undefined("an element of an empty list");
   const Value* best = &all.items()->front();
+  Value best_key = key_of(r, *best, attribute, cased);
   for (const Value& one : *all.items()) {
-    const int order = compare(key_of(r, one, attribute, cased), key_of(r, *best, attribute, cased));
-    if (kLargest ? order > 0 : order < 0) best = &one;
+    Value key = key_of(r, one, attribute, cased);
+    const int order = compare(key, best_key);
+    if (kLargest ? order > 0 : order < 0) best = &one, best_key = std::move(key);
   }
   return *best;
 }
@@ -121,15 +129,13 @@ Value extreme(Renderer& r, const Value& of, Given& given) {
 Value dict_sorted(Renderer& r, const Value& of, Given& given) {
   if (!of.pairs()) r.refuse("dictsort takes an object");
   const bool cased = given.next("case_sensitive", false).truth();
-  const std::size_t by = text_of(given.next("by", "key")) == "value" ? 1 : 0;
+  const bool by_value = text_of(given.next("by", "key")) == "value";
   const bool backwards = given.next("reverse", false).truth();
-  List all;
-  for (const auto& [key, value] : *of.pairs()) all.push_back(Value::list({key, value}, true));
-  std::stable_sort(all.begin(), all.end(), [&](const Value& a, const Value& b) {
-    const Value x = key_of(r, (*a.items())[by], None{}, cased), y = key_of(r, (*b.items())[by], None{}, cased);
-    return backwards ? compare(y, x) < 0 : compare(x, y) < 0;
-  });
-  return Value::list(std::move(all));
+  r.charge(static_cast<std::int64_t>(of.pairs()->size()));
+  std::vector<std::pair<Value, Value>> keyed;
+  for (const auto& [key, value] : *of.pairs())
+    keyed.emplace_back(key_of(r, by_value ? value : key, None{}, cased), Value::list({key, value}, true));
+  return in_order(r, std::move(keyed), backwards);
 }
 
 Value joined(Renderer& r, const Value& of, Given& given) {
@@ -156,7 +162,9 @@ Value as_json(Renderer& r, const Value& of, Given& given) {
     style.comma = text_of((*both)[0]), style.colon = text_of((*both)[1]);
   if (of.is_undefined()) r.refuse("JSON has no value for what is undefined");
   r.charge(of.extent().size / 8);
-  return Value::bounded(json_of(of, style));
+  std::string text = json_of(of, style);
+  r.charge(static_cast<std::int64_t>(text.size() / 32));
+  return Value::bounded(std::move(text));
 }
 
 Value whole(Renderer&, const Value& of, Given& given) {
@@ -210,7 +218,9 @@ Value indented(Renderer& r, const Value& of, Given& given) {
     const std::string& line = *all[i].text();
     if (i > 0) out += "\n" + (blank || !line.empty() ? before : "");
     out += line;
+    if (out.size() > static_cast<std::size_t>(Value::kLargest)) break;
   }
+  r.charge(static_cast<std::int64_t>(out.size() / 32));
   return Value::bounded(std::move(out));
 }
 
@@ -283,14 +293,14 @@ const std::map<std::string, Filter>& filters() {
       {"d", defaulted},
       {"abs", absolute},
       {"list", [](Renderer& r, const Value& of, Given&) { return Value::list(*r.sequence(of).items()); }},
-      {"string", [](Renderer&, const Value& of, Given&) -> Value { return text_of(of); }},
-      {"safe", [](Renderer&, const Value& of, Given&) -> Value { return text_of(of); }},
+      {"string", [](Renderer&, const Value& of, Given&) { return Value::bounded(text_of(of)); }},
+      {"safe", [](Renderer&, const Value& of, Given&) { return Value::bounded(text_of(of)); }},
       {"upper", [](Renderer&, const Value& of, Given&) -> Value { return upper(text_of(of)); }},
       {"lower", [](Renderer&, const Value& of, Given&) -> Value { return lower(text_of(of)); }},
       {"capitalize", [](Renderer&, const Value& of, Given&) -> Value { return capitalized(text_of(of)); }},
       {"title", [](Renderer&, const Value& of, Given&) -> Value { return titled(text_of(of), begins_word); }},
-      {"escape", [](Renderer&, const Value& of, Given&) -> Value { return escaped(text_of(of)); }},
-      {"e", [](Renderer&, const Value& of, Given&) -> Value { return escaped(text_of(of)); }},
+      {"escape", [](Renderer&, const Value& of, Given&) { return Value::bounded(escaped(text_of(of))); }},
+      {"e", [](Renderer&, const Value& of, Given&) { return Value::bounded(escaped(text_of(of))); }},
       {"trim",
        [](Renderer&, const Value& of, Given& g) -> Value {
          const Value which = g.next("chars", None{});
@@ -328,7 +338,8 @@ Value Renderer::filtered(const std::string& name, const Value& value, Arguments&
     for (const auto& one : filters()) names += (names.empty() ? "" : ", ") + one.first;
     not_there("the filter '" + name + "' is not supported; there are " + names);
   }
-  charge(value.extent().size / 16);
+  const Deeper deeper(*this);  // map('map', ...)
+  charge(value.extent().size / 16), charge(arguments);
   Given given(arguments, "the filter " + name);
   Value result = found->second(*this, value, given);
   const bool takes_names = name == "map" || name.starts_with("select") || name.starts_with("reject");

@@ -38,7 +38,9 @@ Value split_text(Renderer& r, const Value& of, Given& given) {
   const Value separator = given.next("sep", None{});
   if (separator.text() && separator.text()->empty()) r.refuse("a text is split by an empty separator");
   const std::string by = separator.is_none() ? "" : text_given(r, given, separator);
-  return Value::list(split(*of.text(), by, times(given, "maxsplit"), kFromRight));
+  List parts = split(*of.text(), by, times(given, "maxsplit"), kFromRight);
+  r.charge(static_cast<std::int64_t>(parts.size() / 2));
+  return Value::list(std::move(parts));
 }
 // One beginning, or several.
 template <bool kStart>
@@ -61,7 +63,7 @@ Value without(Renderer& r, const Value& of, Given& given) {
 template <bool kLast>
 Value place(Renderer& r, const Value& of, Given& given) {
   const Value part = given.need("sub");
-  const std::size_t at = kLast ? of.text()->rfind(text_given(r, given, part)) : of.text()->find(text_given(r, given, part));
+  const std::size_t at = kLast ? last_place_of(*of.text(), text_given(r, given, part)) : place_of(*of.text(), text_given(r, given, part));
   return at == std::string::npos ? Value(-1) : Value(tokenizing::scalars(of.text()->substr(0, at)).size());
 }
 bool is_letter(char32_t c) {
@@ -71,7 +73,12 @@ bool is_letter(char32_t c) {
 Value join(Renderer& r, const Value& of, Given& given) {
   const Value all = r.sequence(given.need("iterable"));
   std::string out;
-  for (const Value& one : *all.items()) out += (&one == all.items()->data() ? "" : *of.text()) + text_given(r, given, one);
+  for (const Value& one : *all.items()) {
+    if (&one != all.items()->data()) out += *of.text();
+    out += text_given(r, given, one);
+    if (out.size() > static_cast<std::size_t>(Value::kLargest)) break;
+  }
+  r.charge(static_cast<std::int64_t>(out.size() / 32));
   return Value::bounded(out);
 }
 
@@ -115,14 +122,15 @@ const std::map<std::string, Method>& text_methods() {
   return all;
 }
 
-Value pair_list(const Items& pairs) {
+Value pair_list(Renderer& r, const Items& pairs) {
+  r.charge(static_cast<std::int64_t>(pairs.size()));
   List all;
   for (const auto& [key, value] : pairs) all.push_back(Value::list({key, value}, true));
   return Value::list(std::move(all));
 }
 
 const std::map<std::string, Method>& dict_methods() {
-  static const std::map<std::string, Method> all{{"items", [](Renderer&, const Value& of, Given&) { return pair_list(*of.pairs()); }},
+  static const std::map<std::string, Method> all{{"items", [](Renderer& r, const Value& of, Given&) { return pair_list(r, *of.pairs()); }},
                                                  {"keys", [](Renderer& r, const Value& of, Given&) { return r.sequence(of); }},
                                                  {"values",
                                                   [](Renderer&, const Value& of, Given&) {
@@ -191,13 +199,14 @@ Value method(Renderer& renderer, const Value& of, const std::string& name) {
   if (!all) return {};
   const auto found = all->find(name);
   if (found == all->end()) return {};
-  return Value::function(name, [&renderer, of, name, act = found->second](Arguments& arguments) {
+  auto bound = [&renderer, of, name, act = found->second](Arguments& arguments) {
     renderer.charge(of.extent().size / 16);
     Given given(arguments, name + "()");
     Value result = act(renderer, of, given);
     given.end();
     return result;
-  });
+  };
+  return Value::function(name, std::move(bound), &of);
 }
 
 void add_globals(Renderer& renderer, Frame& to) {
@@ -212,16 +221,23 @@ void add_globals(Renderer& renderer, Frame& to) {
   add("range", range);
   add("strftime_now", now_as);
   add("raise_exception", [](Renderer& r, Given& given) -> Value { r.refuse(text_of(given.need("message"))); });
-  to.set("dict", Value::function("dict", [](Arguments& arguments) {
+  to.set("dict", Value::function("dict", [&renderer](Arguments& arguments) {
            Items pairs = !arguments.positional.empty() && arguments.positional[0].pairs() ? *arguments.positional[0].pairs() : Items();
-           for (const auto& [name, value] : arguments.named) set(pairs, name, value);
+           for (const auto& [name, value] : arguments.named) {
+             renderer.charge(static_cast<std::int64_t>(pairs.size() / 16));
+             set(pairs, name, value);
+           }
            return Value::dict(std::move(pairs));
          }));
   to.set("namespace", Value::function("namespace", [&renderer](Arguments& arguments) {
            auto space = std::make_shared<Space>();
+           const auto give = [&](const std::string& name, const Value& value) {
+             renderer.charge(static_cast<std::int64_t>(space->names.size() / 64));
+             space->set(name, value);
+           };
            for (const Value& one : arguments.positional)
-             for (const auto& [key, value] : one.pairs() ? *one.pairs() : Items()) space->set(text_of(key), value);
-           for (const auto& [name, value] : arguments.named) space->set(name, value);
+             for (const auto& [key, value] : one.pairs() ? *one.pairs() : Items()) give(text_of(key), value);
+           for (const auto& [name, value] : arguments.named) give(name, value);
            renderer.keep(space);
            return Value(space);
          }));

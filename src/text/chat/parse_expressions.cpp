@@ -66,8 +66,8 @@ Expr Parser::both() {
 }
 
 Expr Parser::negated() {
-  const Deeper deeper(*this);
   if (!take_name("not")) return compared();
+  const Deeper deeper(*this);
   return made(Expression::Kind::logical_not, parts_of(negated(), nullptr, nullptr, nullptr, 1));
 }
 
@@ -124,14 +124,14 @@ Expr Parser::power() {
 }
 
 Expr Parser::signed_value(bool with_filters) {
-  const Deeper deeper(*this);
   Expr value;
-  if (take_sign("-"))
-    value = made(Expression::Kind::negate, parts_of(signed_value(false), nullptr, nullptr, nullptr, 1));
-  else if (take_sign("+"))
-    value = made(Expression::Kind::plus, parts_of(signed_value(false), nullptr, nullptr, nullptr, 1));
-  else
+  if (now().is("-") || now().is("+")) {
+    const Deeper deeper(*this);
+    const auto kind = take().is("-") ? Expression::Kind::negate : Expression::Kind::plus;
+    value = made(kind, parts_of(signed_value(false), nullptr, nullptr, nullptr, 1));
+  } else {
     value = primary();
+  }
   value = behind(std::move(value));
   return with_filters ? filtered(std::move(value)) : std::move(value);
 }
@@ -226,8 +226,8 @@ Expr Parser::test(Expr of) {
   return negative ? made(Expression::Kind::logical_not, parts_of(std::move(value), nullptr, nullptr, nullptr, 1)) : std::move(value);
 }
 
+// Not counted by Deeper: what it holds is a condition, which is.
 Expr Parser::primary() {
-  const Deeper deeper(*this);
   const Lexed token = now();
   Expr value = made(Expression::Kind::constant);
   take();

@@ -45,6 +45,7 @@ class Renderer {
 
   // For filters, tests and functions.
   void charge(std::int64_t steps);
+  void charge(const Arguments& given);  // for looking at them
   Value attribute(const Value& of, const std::string& name);
   Value item(const Value& of, const Value& at);
   Value call(const Value& function, Arguments& arguments);
@@ -66,6 +67,8 @@ class Renderer {
   Value let_through(const Statement& s, const Scope& scope, const Value& all);
   std::shared_ptr<Space> loop_variable(const Statement& s, const Scope& scope, int depth);
   void assign(const Statement& s, const Scope& scope, const Value& value);
+  const Value* named(const Scope& scope, const std::string& name);
+  void set(Frame& to, const std::string& name, Value value);
   void unpack(const std::vector<std::string>& names, Frame& to, const Value& value, int line);
   Value macro(const Statement& s, const Scope& scope, std::string name);
   Value through(const std::vector<Expr>& filters, Value value, const Scope& scope);

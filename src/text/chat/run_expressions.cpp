@@ -4,6 +4,7 @@
 
 #include "text/chars.h"
 #include "text/chat/renderer.h"
+#include "text/chat/strings.h"
 #include "text/fail.h"
 
 namespace tenfold::chat {
@@ -51,7 +52,7 @@ Value Renderer::value(const Expression& e, const Scope& scope) {
   switch (e.kind) {
     case Kind::constant: return e.value;
     case Kind::name: {
-      const Value* found = scope->find(e.name);
+      const Value* found = named(scope, e.name);
       return found ? *found : Value::undefined(e.name);
     }
     case Kind::list:
@@ -100,7 +101,8 @@ Value Renderer::dict(const Expression& e, const Scope& scope) {
   Items pairs;
   for (std::size_t i = 0; i < e.parts.size(); i += 2) {
     Value key = value(*e.parts[i], scope), held = value(*e.parts[i + 1], scope);
-    set(pairs, std::move(key), std::move(held));
+    charge(static_cast<std::int64_t>(pairs.size() / 16));
+    chat::set(pairs, std::move(key), std::move(held));
   }
   return Value::dict(std::move(pairs));
 }
@@ -125,6 +127,7 @@ Value Renderer::call(const Value& function, Arguments& arguments) {
   if (function.space())
     if (const Value* own = function.space()->find("()")) known = own->function();
   if (!known) refuse(std::string("a value of the type '") + function.type() + "' cannot be called");
+  charge(arguments);
   const Value held = function;  // while it runs
   return known->call(arguments);
 }
@@ -132,12 +135,16 @@ Value Renderer::call(const Value& function, Arguments& arguments) {
 Value Renderer::attribute(const Value& of, const std::string& name) {
   defined(of);
   if (Space* space = of.space()) {
-    const Value* found = space->find(name);
+    charge(static_cast<std::int64_t>(space->names.size() / 64));
+    const bool hidden = space->fixed && name.find_first_of("( ") != std::string::npos;  // what a loop keeps for itself
+    const Value* found = hidden ? nullptr : space->find(name);
     return found ? *found : Value::undefined(name);
   }
   if (Value bound = method(*this, of, name); !bound.is_undefined()) return bound;
-  if (const Items* pairs = of.pairs())
+  if (const Items* pairs = of.pairs()) {
+    charge(static_cast<std::int64_t>(pairs->size() / 8));
     if (const Value* found = find(*pairs, name)) return *found;
+  }
   return Value::undefined(name);
 }
 
@@ -150,8 +157,8 @@ Value Renderer::item(const Value& of, const Value& at) {
   }
   if (at.text()) return attribute(of, *at.text());
   if (!at.is_integer() || (!of.items() && !of.text())) return Value::undefined(text_of(at));
+  if (of.text()) charge(static_cast<std::int64_t>(of.text()->size() / 8));
   const std::u32string letters = of.text() ? tokenizing::scalars(*of.text()) : std::u32string();
-  charge(static_cast<std::int64_t>(letters.size() / 8));
   const auto size = static_cast<std::int64_t>(of.items() ? of.items()->size() : letters.size());
   const std::int64_t place = at.integer() < 0 ? at.integer() + size : at.integer();
   if (place < 0 || place >= size) return Value::undefined("element " + text_of(at));
@@ -194,17 +201,18 @@ Value Renderer::sequence(const Value& value) {
   if (value.items()) return charge(static_cast<std::int64_t>(value.items()->size() / 4)), value;
   List all;
   if (const std::string* text = value.text()) {
+    charge(std::count_if(text->begin(), text->end(), [](char c) { return (c & 0xC0) != 0x80; }));  // before there are any
     for (const char32_t c : tokenizing::scalars(*text)) {
       std::string letter;
       tokenizing::append_utf8(c, letter);
       all.emplace_back(std::move(letter));
     }
   } else if (const Items* pairs = value.pairs()) {
+    charge(static_cast<std::int64_t>(pairs->size()));
     for (const auto& one : *pairs) all.push_back(one.first);
   } else if (!value.is_undefined()) {
     refuse(std::string("a value of the type '") + value.type() + "' is no list, so that nothing can go over it");
   }
-  charge(static_cast<std::int64_t>(all.size()));
   return Value::list(std::move(all));
 }
 
@@ -237,8 +245,8 @@ Value Renderer::arithmetic(const std::string& sign, const Value& a, const Value&
   }
   if (sign == "*" && (a.text() || b.text()) && (a.is_integer() || b.is_integer())) {
     const std::string& text = a.text() ? *a.text() : *b.text();
-    const std::int64_t times = std::max<std::int64_t>(0, a.text() ? b.integer() : a.integer());
-    if (!text.empty() && times > Value::kLargest / static_cast<std::int64_t>(text.size()))
+    const std::int64_t times = text.empty() ? 0 : std::max<std::int64_t>(0, a.text() ? b.integer() : a.integer());
+    if (times > 0 && times > Value::kLargest / static_cast<std::int64_t>(text.size()))
       refuse("a text of more than " + std::to_string(Value::kLargest) + " bytes");
     charge(times + times * static_cast<std::int64_t>(text.size()) / 32);
     std::string all;
@@ -311,7 +319,7 @@ bool Renderer::contains(const Value& of, const Value& part) {
   if (const std::string* text = of.text()) {
     defined(part);
     if (!part.text()) refuse(std::string("a text cannot hold a value of the type '") + part.type() + "'");
-    return text->find(*part.text()) != std::string::npos;
+    return place_of(*text, *part.text()) != std::string::npos;
   }
   if (of.pairs()) return find(*of.pairs(), part) != nullptr;
   const Value all = sequence(of);

@@ -26,8 +26,30 @@ Renderer::~Renderer() {
 }
 
 void Renderer::charge(std::int64_t steps) {
-  if ((steps_ += steps) > kMaxSteps)
-    tokenizing::fail(ErrorKind::invalid_model, "it did not end within " + std::to_string(kMaxSteps) + " steps");
+  if (steps > kMaxSteps - steps_)
+    tokenizing::fail(ErrorKind::invalid_model,
+                     "it takes more than " + std::to_string(kMaxSteps) + " steps: it does not end, or goes over values that are too large");
+  steps_ += steps;
+}
+
+void Renderer::charge(const Arguments& given) {
+  const auto one = [&](const Value& value) {
+    const std::size_t parts = value.items() ? value.items()->size() : value.pairs() ? value.pairs()->size() : 0;
+    charge(static_cast<std::int64_t>(parts / 16 + (value.text() ? value.text()->size() / 64 : 0)));
+  };
+  for (const Value& value : given.positional) one(value);
+  for (const auto& [name, value] : given.named) one(value);
+}
+
+// Names are searched for one after the other.
+const Value* Renderer::named(const Scope& scope, const std::string& name) {
+  for (const Frame* frame = scope.get(); frame; frame = frame->parent.get()) charge(static_cast<std::int64_t>(frame->names.size() / 64));
+  return scope->find(name);
+}
+
+void Renderer::set(Frame& to, const std::string& name, Value value) {
+  charge(static_cast<std::int64_t>(to.names.size() / 64));
+  to.set(name, std::move(value));
 }
 
 void Renderer::refuse(const std::string& what) const { tokenizing::fail(ErrorKind::invalid_argument, what); }
@@ -106,7 +128,7 @@ Renderer::Flow Renderer::run(const Statement& s, const Scope& scope) {
     case Kind::filter: write(through(s.filters, text(s.bodies[0], inner(scope)), scope)); break;
     case Kind::scope: {
       const Scope own = inner(scope);
-      for (std::size_t i = 0; i < s.names.size(); ++i) own->set(s.names[i], value(*s.values[i], scope));
+      for (std::size_t i = 0; i < s.names.size(); ++i) set(*own, s.names[i], value(*s.values[i], scope));
       return run(s.bodies[0], own);
     }
     case Kind::go_on: return Flow::go_on;
@@ -122,18 +144,19 @@ Renderer::Flow Renderer::branch(const Statement& s, const Scope& scope) {
 }
 
 void Renderer::unpack(const std::vector<std::string>& names, Frame& to, const Value& value, int line) {
-  if (names.size() == 1) return to.set(names[0], value);
+  if (names.size() == 1) return set(to, names[0], value);
   const Value all = sequence(value);
   line_ = line;
   if (all.items()->size() != names.size())
     refuse(std::to_string(all.items()->size()) + " values for " + std::to_string(names.size()) + " names");
-  for (std::size_t i = 0; i < names.size(); ++i) to.set(names[i], (*all.items())[i]);
+  for (std::size_t i = 0; i < names.size(); ++i) set(to, names[i], (*all.items())[i]);
 }
 
 void Renderer::assign(const Statement& s, const Scope& scope, const Value& value) {
   if (s.of.empty()) return unpack(s.names, *scope, value, s.line);
-  const Value* of = scope->find(s.of);
+  const Value* of = named(scope, s.of);
   if (!of || !of->space() || of->space()->fixed) refuse("'" + s.of + "' is no namespace(), so that it has no attributes to set");
+  charge(static_cast<std::int64_t>(of->space()->names.size() / 64));
   of->space()->set(s.names[0], value);
 }
 
@@ -159,13 +182,17 @@ std::shared_ptr<Space> Renderer::loop_variable(const Statement& s, const Scope& 
                if (given.positional.empty()) tokenizing::fail(ErrorKind::invalid_argument, "loop.cycle() has nothing to take");
                return given.positional[static_cast<std::size_t>(own->find("index0")->integer()) % given.positional.size()];
              }));
-  state->set("changed", Value::function("changed", [last = Value()](Arguments& given) mutable {
+  // What it was given lies in the loop's variable, where attribute() hides it: a function that held it could hold another loop's, and so
+  // on, and all would end within each other.
+  state->set("changed", Value::function("changed", [own](Arguments& given) {
                Value now = Value::list(given.positional);
-               const bool same = equal(last, now);
-               last = std::move(now);
+               const Value* last = own->find("last given");
+               const bool same = last && equal(*last, now);
+               own->set("last given", std::move(now));
                return Value(!same);
              }));
-  if (s.recursive)
+  if (s.recursive) {
+    scopes_.push_back(scope);
     state->set("()", Value::function("loop", [this, &s, scope, depth](Arguments& given) {
                  Given arguments(given, "loop()");
                  const Value inside = arguments.need("iterable");
@@ -175,6 +202,7 @@ std::shared_ptr<Space> Renderer::loop_variable(const Statement& s, const Scope& 
                  std::swap(out_, outer);
                  return Value(std::move(outer));
                }));
+  }
   return state;
 }
 
@@ -211,13 +239,14 @@ Value Renderer::macro(const Statement& s, const Scope& scope, std::string name) 
       own->set("caller", caller->second);
       given.named.erase(caller);
     }
+    charge(static_cast<std::int64_t>(s.names.size() * given.named.size() / 64));
     Given arguments(given, what);
     const std::size_t without = s.names.size() - (s.values.size() - first_default);
     for (std::size_t i = 0; i < s.names.size(); ++i) {
       Value given_value = arguments.next(s.names[i].c_str(), Value::function("", nullptr));
       const bool missing = given_value.function() && !given_value.function()->call;
       if (missing) given_value = i < without ? Value::undefined(s.names[i]) : value(*s.values[first_default + i - without], own);
-      own->set(s.names[i], std::move(given_value));
+      set(*own, s.names[i], std::move(given_value));
     }
     arguments.end();
     return Value(text(s.bodies[0], own));

@@ -1,6 +1,7 @@
 #include "text/chat/strings.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "text/chars.h"
@@ -39,6 +40,15 @@ std::string utf8(std::u32string_view text) {
   return out;
 }
 
+void add_part(List& parts, std::string part) {
+  constexpr std::size_t kMaxParts = 1'000'000;
+  if (parts.size() == kMaxParts)
+    tokenizing::fail(ErrorKind::invalid_argument, "a text has more than " + std::to_string(kMaxParts) + " parts");
+  parts.emplace_back(std::move(part));
+}
+
+std::string backwards(const std::string& text) { return {text.rbegin(), text.rend()}; }
+
 List split_white(const std::string& text, std::int64_t times, bool from_right) {
   const std::u32string all = scalars(text);
   List parts;
@@ -52,14 +62,14 @@ List split_white(const std::string& text, std::int64_t times, bool from_right) {
     std::size_t cut = from_right ? end : begin;
     if (times >= 0 && static_cast<std::int64_t>(parts.size()) >= times) {  // the rest keeps the white space at its far end
       const std::size_t first = from_right ? 0 : begin, last = from_right ? end : all.size();
-      parts.emplace_back(utf8(view.substr(first, last - first)));
+      add_part(parts, utf8(view.substr(first, last - first)));
       break;
     }
     if (from_right)
       while (cut > begin && !is_white(all[cut - 1])) --cut;
     else
       while (cut < end && !is_white(all[cut])) ++cut;
-    parts.emplace_back(utf8(from_right ? view.substr(cut, end - cut) : view.substr(begin, cut - begin)));
+    add_part(parts, utf8(from_right ? view.substr(cut, end - cut) : view.substr(begin, cut - begin)));
     (from_right ? end : begin) = cut;
   }
   if (from_right) std::reverse(parts.begin(), parts.end());
@@ -69,6 +79,16 @@ List split_white(const std::string& text, std::int64_t times, bool from_right) {
 }  // namespace
 
 bool is_white(char32_t c) { return Unicode::tables().is(c, tokenizing::kSpace) || (c >= 0x1C && c <= 0x1F); }
+
+std::size_t place_of(std::string_view text, std::string_view part, std::size_t from) {
+  const void* at = memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  return at ? static_cast<std::size_t>(static_cast<const char*>(at) - text.data()) : std::string::npos;
+}
+
+std::size_t last_place_of(const std::string& text, const std::string& part) {
+  const std::size_t behind = place_of(backwards(text), backwards(part));
+  return behind == std::string::npos ? behind : text.size() - behind - part.size();
+}
 
 std::string lower(const std::string& text) {
   std::string out;
@@ -105,8 +125,10 @@ std::string capitalized(const std::string& text) {
 }
 
 std::string stripped(const std::string& text, const std::string& which, bool left, bool right) {
-  const std::u32string all = scalars(text), set = scalars(which);
-  const auto goes = [&](char32_t c) { return set.empty() ? is_white(c) : set.find(c) != std::u32string::npos; };
+  const std::u32string all = scalars(text);
+  std::u32string set = scalars(which);
+  std::sort(set.begin(), set.end());
+  const auto goes = [&](char32_t c) { return set.empty() ? is_white(c) : std::binary_search(set.begin(), set.end(), c); };
   std::size_t begin = 0, end = all.size();
   while (left && begin < end && goes(all[begin])) ++begin;
   while (right && end > begin && goes(all[end - 1])) --end;
@@ -116,19 +138,19 @@ std::string stripped(const std::string& text, const std::string& which, bool lef
 List split(const std::string& text, const std::string& separator, std::int64_t times, bool from_right) {
   if (separator.empty()) return split_white(text, times, from_right);
   List parts;
-  std::size_t begin = 0, end = text.size();
-  for (; times < 0 || static_cast<std::int64_t>(parts.size()) < times;) {
-    std::size_t at = std::string::npos;
-    if (!from_right)
-      at = text.find(separator, begin);
-    else if (end >= separator.size())
-      at = text.rfind(separator, end - separator.size());
-    if (at == std::string::npos) break;
-    parts.emplace_back(from_right ? text.substr(at + separator.size(), end - at - separator.size()) : text.substr(begin, at - begin));
-    (from_right ? end : begin) = from_right ? at : at + separator.size();
+  if (from_right) {
+    for (const Value& part : split(backwards(text), backwards(separator), times, false)) parts.emplace_back(backwards(*part.text()));
+    std::reverse(parts.begin(), parts.end());
+    return parts;
   }
-  parts.emplace_back(text.substr(begin, end - begin));
-  if (from_right) std::reverse(parts.begin(), parts.end());
+  std::size_t begin = 0;
+  while (times < 0 || static_cast<std::int64_t>(parts.size()) < times) {
+    const std::size_t at = place_of(text, separator, begin);
+    if (at == std::string::npos) break;
+    add_part(parts, text.substr(begin, at - begin));
+    begin = at + separator.size();
+  }
+  add_part(parts, text.substr(begin));
   return parts;
 }
 
@@ -143,7 +165,7 @@ List lines(const std::string& text, bool keep_ends) {
     while (end < all.size() && !ends(all[end])) ++end;
     std::size_t next = std::min(end + 1, all.size());
     if (next < all.size() && all[end] == '\r' && all[next] == '\n') ++next;
-    parts.emplace_back(utf8(std::u32string_view(all).substr(begin, (keep_ends ? next : end) - begin)));
+    add_part(parts, utf8(std::u32string_view(all).substr(begin, (keep_ends ? next : end) - begin)));
     begin = next;
   }
   return parts;
@@ -162,7 +184,7 @@ std::string replaced(const std::string& text, const std::string& old, const std:
     }
     return times != 0 ? out + with : out;
   }
-  for (std::size_t next; times != 0 && (next = text.find(old, at)) != std::string::npos; at = next + old.size()) {
+  for (std::size_t next; times != 0 && (next = place_of(text, old, at)) != std::string::npos; at = next + old.size()) {
     out.append(text, at, next - at).append(with), fits();
     if (times > 0) --times;
   }
@@ -172,7 +194,7 @@ std::string replaced(const std::string& text, const std::string& old, const std:
 std::int64_t count(const std::string& text, const std::string& part) {
   if (part.empty()) return static_cast<std::int64_t>(scalars(text).size()) + 1;
   std::int64_t times = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++times;
+  for (std::size_t at = 0; (at = place_of(text, part, at)) != std::string::npos; at += part.size()) ++times;
   return times;
 }
 

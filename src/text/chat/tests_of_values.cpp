@@ -31,7 +31,7 @@ bool same(Renderer&, const Value& of, Given& given) {
 
 bool is_in(Renderer& r, const Value& of, Given& given) {
   const Value all = given.need("seq");
-  if (all.text() && of.text()) return all.text()->find(*of.text()) != std::string::npos;
+  if (all.text() && of.text()) return place_of(*all.text(), *of.text()) != std::string::npos;
   const Value items = r.sequence(all);
   for (const Value& one : *items.items())
     if (equal(one, of)) return true;
@@ -89,7 +89,7 @@ const std::map<std::string, Test>& tests() {
 bool Renderer::passes(const std::string& name, const Value& value, Arguments& arguments) {
   const auto found = tests().find(name);
   if (found == tests().end()) not_there("the test 'is " + name + "' is not supported");
-  charge(value.extent().size / 64);
+  charge(value.extent().size / 16), charge(arguments);
   Given given(arguments, "the test " + name);
   const bool holds = found->second(*this, value, given);
   given.end();

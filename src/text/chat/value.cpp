@@ -40,6 +40,8 @@ void Space::set(const std::string& name, Value value) {
 }
 
 Value Value::undefined(std::string name) {
+  constexpr std::size_t kLongest = 1000;  // of a name in a message
+  if (name.size() > kLongest) name = "a value whose name has more than " + std::to_string(kLongest) + " bytes";
   Value value;
   value.data_ = Undefined{std::make_shared<const std::string>(std::move(name))};
   return value;
@@ -69,9 +71,11 @@ Value Value::dict(Items items) {
   return value;
 }
 
-Value Value::function(std::string name, std::function<Value(Arguments&)> call) {
+Value Value::function(std::string name, std::function<Value(Arguments&)> call, const Value* holds) {
+  Extent extent = holds ? holds->extent() : Extent();
+  if (holds) ++extent.depth;  // the list that holds it is refused, so that methods of the deepest values are there
   Value value;
-  value.data_ = std::make_shared<const Function>(Function{std::move(name), std::move(call)});
+  value.data_ = std::make_shared<const Function>(Function{std::move(name), std::move(call), extent});
   return value;
 }
 
@@ -131,6 +135,7 @@ const char* Value::type() const {
 Extent Value::extent() const {
   if (const auto* list = get<std::shared_ptr<const ListData>>()) return (*list)->extent;
   if (const auto* dict = get<std::shared_ptr<const DictData>>()) return (*dict)->extent;
+  if (const Function* function = this->function()) return function->extent;
   return {.depth = 0, .size = 1 + static_cast<std::int64_t>(text() ? text()->size() : 0)};
 }
 

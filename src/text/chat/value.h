@@ -44,6 +44,7 @@ struct Arguments {
 struct Function {
   std::string name;
   std::function<Value(Arguments&)> call;
+  Extent extent;           // of what it holds
 };
 
 class Value {
@@ -64,7 +65,7 @@ class Value {
   static Value bounded(std::string text);                                       // throws invalid_argument where it is too large
   static Value list(List items, bool tuple = false);                            // throws invalid_argument: too deep, too large
   static Value dict(Items items);                                               // keys are unique
-  static Value function(std::string name, std::function<Value(Arguments&)> call);
+  static Value function(std::string name, std::function<Value(Arguments&)> call, const Value* holds = nullptr);   // no function
 
   template <class T>
   const T* get() const { return std::get_if<T>(&data_); }

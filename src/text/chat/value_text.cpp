@@ -91,6 +91,8 @@ struct JsonWriter {
       if (!first) out += style.comma;
       first = false;
       line(depth + 1), write(one);
+      if (out.size() > static_cast<std::size_t>(Value::kLargest))
+        fail(ErrorKind::invalid_argument, "JSON of more than " + std::to_string(Value::kLargest) + " bytes");
     }
     if (!first) line(depth);
     out += close;
