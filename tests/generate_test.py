@@ -109,7 +109,7 @@ class Generate(CliCase):
         loops = self.write('loops.jinja', b'\n{% for i in range(99999) %}{% for i in range(99999) %}{% endfor %}{% endfor %}')
         run = self.generate('--chat', '--prompt=a', '--chatTemplate=' + loops, code=3)
         self.assertEqual(run.stdout, '')
-        self.assertRegex(run.stderr, r'line 2: it did not end within \d+ steps')
+        self.assertRegex(run.stderr, r'line 2: it takes more than \d+ steps: it does not end')
         self.assertEqual(run.stderr.count('line 2'), 1)
 
     def test_narrow_weights(self):
