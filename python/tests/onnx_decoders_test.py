@@ -1,4 +1,6 @@
 """tenfold.Decoder of ONNX files in the forms of several exporters, beside ONNX Runtime with copied caches, and NumPy in f64."""
+import ctypes
+import gc
 import os
 import re
 import unittest
@@ -215,6 +217,9 @@ class InPlace(Decoders):
             truth = self.truth(kind, form, places=40000)
             decoder = self.decoder(truth, max_length=40000, prompt_chunk=1)   # longer pieces need room for their masks
             decoder.generate([1], max_tokens=2, ignore_end=True)   # so that everything else is there
+            session = None
+            gc.collect()
+            ctypes.CDLL(None).malloc_trim(0)   # or the session may lie in memory that was freed and is resident still
             before = resident()
             session = decoder.start()
             session.append([[1]])
