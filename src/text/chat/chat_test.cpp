@@ -101,7 +101,7 @@ TEST(ChatTemplate, TakesTimeInProportion) {
             "0 1 1 True");
   EXPECT_EQ(rendered(part + "{{ t.strip('b' * 1000 * 1000 ~ 'a') }}x"), "x");
   EXPECT_EQ(rendered(text + "{{ ([t] + ('A ' * 4000).split()) | max == t }} {{ ([t] + ('b ' * 4000).split()) | min == t }}"), "True True");
-  EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 20);
+  EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 60);
   EXPECT_EQ(rendered("{{ 'abcabca'.rfind('a') }} {{ 'abcabca'.rfind('') }} {{ 'abcabca'.find('') }} {{ 'aaaaa'.rsplit('aa') }} "
                      "{{ 'a,b,c'.rsplit(',', 1) }} {{ 'é-ü-'.rfind('ü') }}"),
             "6 7 0 ['a', '', ''] ['a,b', 'c'] 2");
