@@ -4,7 +4,6 @@ TENFOLD_CACHE_LENGTHS=10000 and TENFOLD_DECODER_STEPS=100000 are the whole; a te
 """
 import gc
 import os
-import re
 import unittest
 
 import numpy as np
@@ -12,14 +11,10 @@ import numpy as np
 import tenfold
 from case import Case
 from decoders_case import QUICK, VOCABULARY, RandomDecoder
+from loaded_decoders_case import resident
 
 LENGTHS = int(os.environ.get('TENFOLD_CACHE_LENGTHS', '400'))
 STEPS = int(os.environ.get('TENFOLD_DECODER_STEPS', '4000'))
-
-
-def resident():
-    with open('/proc/self/status') as file:
-        return int(re.search(r'VmRSS:\s+(\d+) kB', file.read())[1]) << 10
 
 
 class Shapes(Case):

@@ -11,6 +11,7 @@ import onnx
 import tenfold
 from case import Case
 from decoders_case import LAYERS, QUICK, VOCABULARY
+from loaded_decoders_case import resident
 from onnx_decoders_case import OnnxDecoder, Stepwise
 
 PROMPT = [1, 2, 4, 6, 7, 8, 3, 30, 12]
@@ -18,11 +19,6 @@ FORMS = [('gpt2', 'concat'), ('gpt2', 'sliced'), ('gpt2', 'heads'), ('gpt2', 'sc
          ('llama', 'concat'), ('llama', 'scatter'), ('llama', 'attention'), ('llama', 'attention masked'), ('llama', 'attention 24'),
          ('llama', 'grouped'), ('llama', 'grouped direct'), ('llama', 'own places'), ('linear', 'heads'), ('mistral', 'concat'),
          ('mistral', 'attention masked'), ('mistral', 'grouped'), ('mistral', 'own places')]
-
-
-def resident():
-    with open('/proc/self/status') as file:
-        return int(re.search(r'VmRSS:\s+(\d+) kB', file.read())[1]) << 10
 
 
 class Decoders(Case):

@@ -99,7 +99,8 @@ std::vector<std::vector<std::int32_t>> DecoderSession::Impl::with(std::span<cons
 
 // A step: each sequence has a row, the rows of those without a token go.
 std::span<const float> DecoderSession::Impl::append_ones(std::span<const std::vector<std::int32_t>> tokens, const RunOptions& options) {
-  append(tokens, options);
+  const std::span<const float> rows = append(tokens, options);
+  if (std::none_of(tokens.begin(), tokens.end(), [](const auto& one) { return one.empty(); })) return rows;
   const auto vocabulary = static_cast<std::ptrdiff_t>(model->vocabulary);
   auto to = logits.begin();
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -142,7 +143,9 @@ std::span<const float> DecoderSession::Impl::append(std::span<const std::vector<
     left = std::max(left, static_cast<std::int64_t>(tokens[i].size()));
   }
   const auto vocabulary = static_cast<std::size_t>(model->vocabulary);
-  logits.assign(ids.size() * vocabulary, 0.0f);
+  // A step is one run, whose rows are given as they lie: no copy of a vocabulary for each token.
+  const bool one_run = left <= model->chunk && std::none_of(tokens.begin(), tokens.end(), [](const auto& one) { return one.empty(); });
+  if (!one_run) logits.assign(ids.size() * vocabulary, 0.0f);
   while (left > 0) {
     const std::int64_t count = std::min(left, model->chunk);
     std::vector<std::int64_t> from;
@@ -158,13 +161,13 @@ std::span<const float> DecoderSession::Impl::append(std::span<const std::vector<
       const auto size = static_cast<std::int64_t>(whole[i].size());
       const bool ends = done[i] < size && from[i] + count >= size;
       const auto row = run_logits_.begin() + static_cast<std::ptrdiff_t>(i * vocabulary);
-      if (ends) std::copy_n(row, vocabulary, logits.begin() + static_cast<std::ptrdiff_t>(i * vocabulary));
+      if (ends && !one_run) std::copy_n(row, vocabulary, logits.begin() + static_cast<std::ptrdiff_t>(i * vocabulary));
       done[i] = std::min(size, from[i] + count);
       left = std::max(left, size - done[i]);
     }
   }
   ids = std::move(whole);
-  return logits;
+  return one_run ? std::span<const float>(run_logits_).first(ids.size() * vocabulary) : std::span<const float>(logits);
 }
 
 void DecoderSession::Impl::truncate(int sequence, int length) {
