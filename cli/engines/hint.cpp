@@ -38,6 +38,9 @@ int streams_of(const ExecOptions& o, const EngineInfo& info) {
   return info.on_gpu ? kGpuStreams : std::max(1, cpu().cores / std::max(1, info.threads));
 }
 
+bool pinned_inputs(const ExecOptions& o, const EngineInfo& info) { return info.on_gpu && o.pinned.value_or(o.as_trtexec); }
+const char* host_memory(const ExecOptions& o, const EngineInfo& info) { return pinned_inputs(o, info) ? "pinned" : "pageable"; }
+
 std::string workers_note(const ExecOptions& o, int streams, const EngineInfo& info) {
   if (info.on_gpu || info.threads <= 1 || streams <= 1 || o.build.pin_threads) return "";
   const int own = std::max(1, cpu().threads / info.threads);

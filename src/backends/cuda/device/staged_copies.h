@@ -1,0 +1,61 @@
+// Large copies between pageable memory and a GPU, by way of pinned pieces: several threads fill pieces while others cross the bus.
+//
+// The driver does the same with one thread, at a quarter of the bus's speed or less.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "backends/cuda/device/driver.h"
+#include "base/threads/thread_pool.h"
+
+namespace tenfold::backends::cuda {
+
+inline constexpr std::int64_t kLeastStaged = 1 << 20;   // bytes of a copy: below, the driver's own is as quick
+
+struct StagingOptions {
+  int threads = 4;                       // at most; no more than this process may use
+  std::int64_t piece_bytes = 512 << 10;  // two pieces of a thread fit into its second-level cache
+};
+
+// One for a GPU: its copies take turns, so that one context's kernels run beside another's copy, and not each copy at half the speed.
+// Thread safe.
+class StagedCopies {
+ public:
+  // With the GPU current; `make_current` makes it so in other threads. Throws device, out_of_memory.
+  StagedCopies(const StagingOptions& options, std::function<void()> make_current);
+  ~StagedCopies();   // with the GPU current
+  StagedCopies(const StagedCopies&) = delete;
+  StagedCopies& operator=(const StagedCopies&) = delete;
+
+  struct Outcome {
+    int result = kSuccess;               // the driver's
+    const char* call = nullptr;          // of what gave another than success
+  };
+  // Return when the host's memory has been read, or written. Work that is put on the stream later comes behind the copy. Of one that
+  // failed nothing is under way.
+  Outcome to_device(DevicePointer to, const void* from, std::int64_t bytes, StreamHandle stream) noexcept;
+  Outcome to_host(void* to, DevicePointer from, std::int64_t bytes, StreamHandle stream) noexcept;
+
+ private:
+  struct Piece {
+    std::byte* memory = nullptr;
+    Event done = nullptr;                // behind the last copy from or to it
+  };
+  struct Job;
+  static constexpr int kPiecesOfThread = 2;
+  template <class Work>
+  Outcome run(Job& job, Work work) noexcept;
+  void release() noexcept;
+
+  const std::int64_t piece_bytes_;
+  const std::function<void()> make_current_;
+  std::mutex mutex_;
+  ThreadPool threads_;
+  std::vector<Piece> pieces_;            // two of each thread
+};
+
+}  // namespace tenfold::backends::cuda
