@@ -116,7 +116,11 @@ void print_json(const ExecOptions& o, const Made& made, const Measured* measured
     const Statistics s = statistics(latencies(runs), {99});
     result["first_run_ms"] = runs.first_ms, result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];
     if (info.precomputed_steps > 0) result["precompute_ms"] = runs.precompute_ms;
-    if (info.on_gpu) result["gpu_compute_ms"] = statistics(part(measured->parts, &RunTimes::compute_ms), {}).median;
+    if (info.on_gpu) {
+      const auto median = [&](double RunTimes::*which) { return statistics(part(measured->parts, which), {}).median; };
+      result["gpu_compute_ms"] = median(&RunTimes::compute_ms);
+      result["host_to_device_ms"] = median(&RunTimes::host_to_device_ms), result["device_to_host_ms"] = median(&RunTimes::device_to_host_ms);
+    }
     result["throughput_qps"] = runs.wall_s > 0 ? static_cast<double>(runs.samples.size()) / runs.wall_s : 0;
   }
   if (info.on_gpu) result["host_memory"] = o.transfers ? Json(host_memory(o, info)) : Json();   // null: nothing was copied
