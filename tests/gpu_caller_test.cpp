@@ -97,7 +97,9 @@ TEST_F(Gpu, LargeBindingsInEachKindOfMemory) {
       ASSERT_EQ(wrong, 0) << "of " << kSize << " elements, run " << seed << ", kind of memory " << static_cast<int>(kind);
     }
   };
-  for (const auto& [one, other] : {std::pair{Kind::pageable, Kind::pageable}, {Kind::pageable, Kind::pinned}, {Kind::registered, Kind::pinned}}) {
+  using Pair = std::pair<Kind, Kind>;
+  for (const auto& [one, other] :
+       {Pair{Kind::pageable, Kind::pageable}, Pair{Kind::pageable, Kind::pinned}, Pair{Kind::registered, Kind::pinned}}) {
     std::thread beside(runs, other, 1000);
     runs(one, 1);
     beside.join();

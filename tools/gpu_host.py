@@ -1,5 +1,5 @@
-"""Images from the host's memory to results there, beside the network alone: from pinned and pageable memory, as f32 and as bytes, one run at
-a time and some in flight. Part of the bundle that script/gpu-check makes; gpu_figures.py calls it.
+"""Images from the host's memory to results there, beside the network alone: from pinned and pageable memory, as f32 and as bytes, one run
+at a time and some in flight. Part of the bundle that script/gpu-check makes; gpu_figures.py calls it.
 
 A time is what a run takes where many are made: 1,000 ms over the runs a second. Copies are timed by the GPU's clock, in runs of their own.
 Every context reads the same arrays in every run, so those that fit into the processor's caches come from there.
@@ -55,7 +55,8 @@ def rows(a, run, log, model_of):
         f32, network, copy = times(a, run, log, made['f32'])
         u8, _, copy8 = times(a, run, log, made['u8'])
         what = f'{name}, batch {batch}, fp16'
-        yield (f'{what}: the network alone, ms', None, network, f'f32 images of a batch cross the bus in {copy:.2f} ms, bytes in {copy8:.2f}')
+        yield (f'{what}: the network alone, ms', None, network,
+               f'f32 images of a batch cross the bus in {copy:.2f} ms, bytes in {copy8:.2f}')
         for kind, found, wanted in (('f32', f32, {'pinned': 1.1 * max(network, copy), 'pageable': 1.1 * max(network, 2 * copy)}),
                                     ('uint8:hwc', u8, {'pinned': 1.05 * network, 'pageable': 1.05 * network})):
             for memory in ('pinned', 'pageable'):

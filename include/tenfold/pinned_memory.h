@@ -16,7 +16,8 @@ class Runtime;                         // tenfold/runtime.h
 // with the last of them: before that, bind something else, and let runs end. Thread safe.
 //
 // `device` is as in BuildConfig: "cuda", "cuda:1", or what device_of(engine) says. All GPUs of the machine reach the
-// memory. On "cpu" it is ordinary memory, so that programs need no second path; a GPU that is not there throws `device`. A null `runtime` is the process's own.
+// memory. On "cpu" it is ordinary memory, so that programs need no second path; a GPU that is not there throws
+// `device`. A null `runtime` is the process's own.
 class TENFOLD_API PinnedMemory {
  public:
   PinnedMemory() = default;            // none

@@ -17,12 +17,12 @@ class Pinned(Case):
             a = tenfold.pinned_empty(shape, dtype, device='cpu')
             self.assertEqual((a.shape, a.dtype), (np.empty(shape, dtype).shape, np.dtype(dtype)))
             self.assertTrue(a.flags.writeable and a.flags.c_contiguous)
-            self.assertEqual(a.ctypes.data % 64, 0, 'alignment')
+            self.assertTrue(a.size == 0 or a.ctypes.data % 64 == 0, 'alignment')
             a[...] = 1
             self.assertEqual(np.asarray(a, np.float64).sum(), a.size)
 
     def test_an_engine_reads_and_writes_them(self):
-        x, y = (tenfold.pinned_empty((4, 4), device='cpu') for _ in range(2))
+        x, y = (tenfold.pinned_empty(shape, device='cpu') for shape in ((4, 6), (4, 4)))
         x[...] = batch()
         self.assertIs(tanh_engine()(x, out=y), y)
         self.near(y, truth(batch()))

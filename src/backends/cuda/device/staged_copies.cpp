@@ -74,9 +74,9 @@ template <class Work>
 StagedCopies::Outcome StagedCopies::run(Job& job, Work work) noexcept {
   const std::lock_guard lock(mutex_);
   // Short copies in as many pieces as there are, so that no thread waits for another's last one.
-  constexpr std::int64_t kLeastPiece = 64 << 10;
+  constexpr std::int64_t kMinPiece = 64 << 10;
   const std::int64_t share = job.bytes / static_cast<std::int64_t>(pieces_.size());
-  job.piece_bytes = std::clamp(share, std::min(kLeastPiece, piece_bytes_), piece_bytes_) / 64 * 64;
+  job.piece_bytes = std::clamp(share, std::min(kMinPiece, piece_bytes_), piece_bytes_) / 64 * 64;
   threads_.for_each(threads_.workers(), [&](std::int64_t part, int) {
     make_current_();
     work(&pieces_[static_cast<std::size_t>(part) * kPiecesOfThread]);

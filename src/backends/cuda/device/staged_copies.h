@@ -14,7 +14,7 @@
 
 namespace tenfold::backends::cuda {
 
-inline constexpr std::int64_t kLeastStaged = 1 << 20;   // bytes of a copy: below, the driver's own is as quick
+inline constexpr std::int64_t kMinStaged = 1 << 20;   // bytes of a copy: below, the driver's own is as quick
 
 struct StagingOptions {
   int threads = 4;                       // at most; no more than this process may use
