@@ -187,13 +187,13 @@ Driver guarded_table(const Driver& t) {
   using D = Driver;
   return guarded<&D::init, &D::driver_version, &D::error_string, &D::device_count, &D::device_get, &D::device_name, &D::device_attribute,
                  &D::device_memory, &D::retain_primary, &D::release_primary, &D::set_current, &D::synchronize, &D::memory_info,
-                 &D::allocate, &D::release, &D::pool_create, &D::pool_destroy, &D::pool_set, &D::pool_get, &D::pool_trim, &D::pool_allocate,
-                 &D::pool_release, &D::allocate_host, &D::release_host, &D::register_host, &D::unregister_host, &D::copy, &D::fill,
-                 &D::stream_create, &D::stream_destroy, &D::stream_wait, &D::stream_query, &D::stream_follow, &D::pointer_attributes, &D::stream_capturing, &D::capture_mode,
-                 &D::capture_begin, &D::capture_info, &D::user_object, &D::graph_keep, &D::capture_end, &D::graph_instantiate,
-                 &D::graph_update, &D::graph_launch, &D::graph_exec_destroy, &D::graph_destroy, &D::event_create, &D::event_destroy,
-                 &D::event_record, &D::event_wait, &D::event_elapsed, &D::module_load, &D::module_unload, &D::module_function,
-                 &D::function_set, &D::launch>(t);
+                 &D::allocate, &D::release, &D::pool_create, &D::pool_destroy, &D::pool_set, &D::pool_get, &D::pool_trim,
+                 &D::pool_allocate, &D::pool_release, &D::allocate_host, &D::release_host, &D::register_host, &D::unregister_host,
+                 &D::copy, &D::fill, &D::stream_create, &D::stream_destroy, &D::stream_wait, &D::stream_query, &D::stream_follow,
+                 &D::pointer_attributes, &D::stream_capturing, &D::capture_mode, &D::capture_begin, &D::capture_info, &D::user_object,
+                 &D::graph_keep, &D::capture_end, &D::graph_instantiate, &D::graph_update, &D::graph_launch, &D::graph_exec_destroy,
+                 &D::graph_destroy, &D::event_create, &D::event_destroy, &D::event_record, &D::event_wait, &D::event_elapsed,
+                 &D::module_load, &D::module_unload, &D::module_function, &D::function_set, &D::launch>(t);
 }
 
 Driver table() {

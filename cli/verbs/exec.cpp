@@ -119,7 +119,8 @@ void print_json(const ExecOptions& o, const Made& made, const Measured* measured
     if (info.on_gpu) {
       const auto median = [&](double RunTimes::*which) { return statistics(part(measured->parts, which), {}).median; };
       result["gpu_compute_ms"] = median(&RunTimes::compute_ms);
-      result["host_to_device_ms"] = median(&RunTimes::host_to_device_ms), result["device_to_host_ms"] = median(&RunTimes::device_to_host_ms);
+      result["host_to_device_ms"] = median(&RunTimes::host_to_device_ms);
+      result["device_to_host_ms"] = median(&RunTimes::device_to_host_ms);
     }
     result["throughput_qps"] = runs.wall_s > 0 ? static_cast<double>(runs.samples.size()) / runs.wall_s : 0;
   }

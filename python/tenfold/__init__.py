@@ -52,9 +52,9 @@ __all__ = [
     'DeviceError', 'Engine', 'EngineInfo', 'Error', 'ExtentLimit', 'FileError', 'Generated', 'Internal', 'InvalidArgument', 'InvalidInput',
     'InvalidModel', 'LatencyRecorder', 'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection',
     'PlanRefused', 'Plugins', 'Port', 'PortServer', 'QuantizeReport', 'RegisteredMemory', 'RowRing', 'LatencyRunner', 'RunnerThread',
-    'Runtime', 'Session', 'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'connect',
-    'devices', 'extent_limits', 'get_include', 'inspect', 'load', 'metadata', 'pinned_empty', 'profile', 'quantize', 'quantize_decoder',
-    'refit', 'register_memory', 'retune', 'supported_operators', 'weights', 'why_no_gpu',
+    'Runtime', 'Session', 'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check',
+    'connect', 'devices', 'extent_limits', 'get_include', 'inspect', 'load', 'metadata', 'pinned_empty', 'profile', 'quantize',
+    'quantize_decoder', 'refit', 'register_memory', 'retune', 'supported_operators', 'weights', 'why_no_gpu',
 ]
 
 _atexit.register(_native.leave)
