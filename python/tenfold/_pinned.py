@@ -35,7 +35,9 @@ def pinned_empty(shape: int | Sequence[int], dtype: Any = 'float32', device: str
         size *= int(extent)
     if size == 0:
         return np.empty(extents, kind)
-    return np.frombuffer(_native.PinnedMemory(_device(device), size), np.uint8).view(kind).reshape(extents)
+    memory: Any = _native.PinnedMemory(_device(device), size)   # a buffer, which lives as long as the array
+    array: np.ndarray[Any, Any] = np.frombuffer(memory, np.uint8).view(kind).reshape(extents)
+    return array
 
 
 class RegisteredMemory:
