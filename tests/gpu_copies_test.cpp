@@ -167,6 +167,30 @@ TEST_F(GpuCopies, ARunFromPageableMemory) {
   EXPECT_TRUE(context->run()) << "such an error passes";
 }
 
+// A graph holds the copy itself: nothing waits while one is captured, the engine's own or a caller's.
+TEST_F(GpuCopies, InACaptureTheDriverCopies) {
+  const auto stream = backend_->open_stream({});
+  const std::vector<std::byte> from = pattern(kBytes, 6);
+  const auto copy = [&] { return stream->copy(memory_.get(), from.data(), kBytes); };
+  ASSERT_EQ(copy(), Status::ok);   // there are pieces
+  const std::size_t records = fake_->recorded_on.size();
+  ASSERT_TRUE(stream->capturer()->start());
+  EXPECT_EQ(copy(), Status::ok);
+  EXPECT_NE(stream->capturer()->finish(), nullptr);
+  EXPECT_EQ(fake_->own.broken, 0) << fake_->own.broken_by;
+  int mine = 0;
+  fake_->capturing[&mine] = backends::cuda::kCapturing;
+  stream->callers()->capture_into(&mine);
+  EXPECT_EQ(copy(), Status::ok);
+  stream->callers()->capture_into(nullptr);
+  EXPECT_TRUE(fake_->forbidden.empty()) << fake_->forbidden.front();
+  EXPECT_EQ(fake_->captured, 1);
+  fake_->capturing.clear();
+  EXPECT_EQ(fake_->recorded_on.size(), records);
+  EXPECT_EQ(copy(), Status::ok);
+  EXPECT_GT(fake_->recorded_on.size(), records) << "pieces are used again";
+}
+
 TEST_F(GpuCopies, WithoutMemoryForPiecesTheDriverCopies) {
   const Engine large = engine(kLarge);
   const auto context = large.create_context();
