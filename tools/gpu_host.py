@@ -15,7 +15,7 @@ BYTES = '--inputIOFormats=uint8:hwc'
 
 
 def plans(a, run, log, name, batch, model):
-    """Of f32 and of bytes: path, --shapes, --loadInputs."""
+    """Of f32 and of bytes: --loadEngine, --loadInputs."""
     import make_models
     values = make_models.inputs(name, batch=batch)
     (key, image), = values.items()
@@ -23,10 +23,9 @@ def plans(a, run, log, name, batch, model):
     for kind, given, flags in (('f32', image, []), ('u8', np.random.default_rng(0).integers(0, 256, image.shape, dtype=np.uint8), [BYTES])):
         lies = given if kind == 'f32' else np.ascontiguousarray(given.transpose(0, 2, 3, 1))
         plan = os.path.join(a.models, f'host-{name}-{batch}-{kind}.plan')
-        words = [saved(a.models, f'host-{name}-{batch}-{kind}', {key: lies}), spec(values)]
-        run(log, f'--onnx={model}', '--fp16', words[1], f'--saveEngine={plan}', '--skipInference', *flags,
+        run(log, f'--onnx={model}', '--fp16', spec(values), f'--saveEngine={plan}', '--skipInference', *flags,
             f'--timingCacheFile={a.out}/timing.cache')
-        made[kind] = [f'--loadEngine={plan}', *words]
+        made[kind] = [f'--loadEngine={plan}', saved(a.models, f'host-{name}-{batch}-{kind}', {key: lies})]   # which say the shapes
     return made
 
 
@@ -36,7 +35,7 @@ def a_run(found):
 
 def times(a, run, log, words):
     """Milliseconds by memory and runs in flight, medians of ROUNDS; and what the first of them says of copy and network."""
-    found = {(memory, flight): [] for memory in ('none', 'pinned', 'pageable') for flight in FLIGHTS}
+    found = {('none', 1): [], **{(memory, flight): [] for memory in ('pinned', 'pageable') for flight in FLIGHTS}}
     parts = []
     for _ in range(ROUNDS):
         for memory, flight in found:
