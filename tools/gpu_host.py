@@ -35,7 +35,7 @@ def a_run(found):
 
 def times(a, run, log, words):
     """Milliseconds by memory and runs in flight, medians of ROUNDS; and what the first of them says of copy and network."""
-    found = {('none', 1): [], **{(memory, flight): [] for memory in ('pinned', 'pageable') for flight in FLIGHTS}}
+    found = {(memory, flight): [] for memory in ('none', 'pinned', 'pageable') for flight in FLIGHTS}
     parts = []
     for _ in range(ROUNDS):
         for memory, flight in found:
@@ -48,18 +48,24 @@ def times(a, run, log, words):
     return {key: statistics.median(values) for key, values in found.items()}, compute, copy
 
 
+def beside(found, memory):
+    return ', '.join(f'{flight}: {found[memory, flight]:.2f}' for flight in FLIGHTS if (memory, flight) in found)
+
+
+def of_row(what, f32, u8):
+    """The figures of one network and batch, from what times() gave."""
+    (f32, network, copy), (u8, _, copy8) = f32, u8
+    yield (f'{what}: the network alone, ms of the GPU', None, network,
+           f'f32 images of a batch cross the bus in {copy:.2f} ms, bytes in {copy8:.2f}; a run without copies by runs in flight: '
+           + beside(f32, 'none'))
+    for kind, found, wanted in (('f32', f32, {'pinned': 1.1 * max(network, copy), 'pageable': 1.1 * max(network, 2 * copy)}),
+                                ('uint8:hwc', u8, {'pinned': 1.05 * network, 'pageable': 1.05 * network})):
+        for memory in ('pinned', 'pageable'):
+            yield (f'{what}, {kind} from {memory} memory: ms for a run of some in flight', -round(wanted[memory], 3),
+                   min(found[memory, flight] for flight in FLIGHTS[1:]), f'by runs in flight: {beside(found, memory)}')
+
+
 def rows(a, run, log, model_of):
     for name, batch in ROWS:
         made = plans(a, run, log, name, batch, model_of(name))
-        f32, network, copy = times(a, run, log, made['f32'])
-        u8, _, copy8 = times(a, run, log, made['u8'])
-        what = f'{name}, batch {batch}, fp16'
-        yield (f'{what}: the network alone, ms', None, network,
-               f'f32 images of a batch cross the bus in {copy:.2f} ms, bytes in {copy8:.2f}')
-        for kind, found, wanted in (('f32', f32, {'pinned': 1.1 * max(network, copy), 'pageable': 1.1 * max(network, 2 * copy)}),
-                                    ('uint8:hwc', u8, {'pinned': 1.05 * network, 'pageable': 1.05 * network})):
-            for memory in ('pinned', 'pageable'):
-                flight = min(FLIGHTS[1:], key=lambda f: found[memory, f])
-                beside = ', '.join(f'{f}: {found[memory, f]:.2f}' for f in FLIGHTS)
-                yield (f'{what}, {kind} from {memory} memory: ms for a run of some in flight', -round(wanted[memory], 3),
-                       found[memory, flight], f'by runs in flight: {beside}')
+        yield from of_row(f'{name}, batch {batch}, fp16', times(a, run, log, made['f32']), times(a, run, log, made['u8']))

@@ -25,7 +25,7 @@ class TENFOLD_API PinnedMemory {
   PinnedMemory(const std::string& device, std::int64_t bytes, const std::shared_ptr<Runtime>& runtime = nullptr);
   // The caller's memory, registered (cuMemHostRegister) until the last copy of what this returns ends. It stays the
   // caller's, who frees it after that and not before: else the GPU reads whatever comes to lie there. Registering takes
-  // milliseconds, a few for each ten megabytes, so it is for memory that many runs use. It must be writable, and not be
+  // as long as a pageable copy or two (77 MB: 5 ms), so it is for memory that many runs use. It must be writable, and not be
   // registered already, also not in part; bind nothing that reaches beyond it. On "cpu" nothing happens. Throws
   // invalid_argument, device, out_of_memory.
   static PinnedMemory of_callers(const std::string& device, void* memory, std::int64_t bytes,
