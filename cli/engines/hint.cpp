@@ -7,8 +7,8 @@
 namespace tenfold::cli {
 namespace {
 
-// Copies of one beside the kernels of another. With two, kernels that share the GPU end together, and then both copy: ResNet-50 at batch
-// 128 takes 3.21 ms a run on an H200, with three 2.87.
+// Copies of one beside the kernels of another. Two may both be copying while no kernel runs: so ResNet-50 at batch 128 takes 3.21 ms a run
+// on an H200, and with three 2.87.
 constexpr int kGpuStreams = 3;
 
 DeviceDescription cpu() {

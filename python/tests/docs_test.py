@@ -28,7 +28,8 @@ class Blocks(Case):
             yield names
 
     def test_the_page_of_python(self):
-        first, second, own, flight, quick, third, looped, fourth, fifth = (dict(names) for names in self.run_blocks('docs/guides/python.md', 4))
+        pages = [dict(names) for names in self.run_blocks('docs/guides/python.md', 4)]
+        first, second, own, flight, quick, third, looped, fourth, fifth = pages
         np.testing.assert_array_equal(first['y'], np.zeros((4, 4)))
         self.near(second['y'], truth(batch()))
         self.near(own['y'], truth(batch()))
