@@ -1,6 +1,8 @@
 """Types of single layers from Python: what is obeyed, what is noted, and what such a request may do wrong."""
+import re
 import unittest
 
+import numpy as np
 from case import PROFILE, QUICK, Case, tanh_model
 
 import tenfold
@@ -10,6 +12,14 @@ OPTIONS = dict(device='cpu', profiles=PROFILE, **{k: v for k, v in QUICK.items()
 
 def built(**layer_types):
     return tenfold.build(tanh_model(), layer_types=layer_types, **OPTIONS)
+
+
+def two_products(a, b):
+    network = tenfold.Network()
+    x = network.input('x', 'f32', [64, 512])
+    hidden = network.add('Relu', network.add('MatMul', x, network.constant(a)))
+    network.output(network.add('MatMul', hidden, network.constant(b)), 'y')
+    return network
 
 
 class LayerTypes(Case):
@@ -26,8 +36,34 @@ class LayerTypes(Case):
             self.refused(TypeError, "'layer_types' takes", built, **wrong)
 
     def test_the_device_may_choose(self):
-        notes = tenfold.build(tanh_model(), auto_precision=True, **OPTIONS).notes
-        self.assertTrue(any(note.text.startswith('precision was chosen by the device: this CPU has') for note in notes), notes)
+        for given in (dict(auto_precision=True), dict(precision='auto')):
+            notes = tenfold.build(tanh_model(), **given, **OPTIONS).notes
+            self.assertTrue(any(note.text.startswith('precision was chosen by the device: this CPU has') for note in notes), notes)
+
+    def test_precision_in_one_word(self):
+        self.refused(ValueError, "precision is 'fp61', expected one of 'fp32', 'fp16', 'bf16', 'auto'", tenfold.build, tanh_model(),
+                     precision='fp61', **OPTIONS)
+        self.refused(TypeError, "'precision' and 'bf16' say the same", tenfold.build, tanh_model(), precision='bf16', bf16=False, **OPTIONS)
+        self.assertIn('bf16', tenfold.build(tanh_model(), precision='bf16', **OPTIONS).inspect().split('options', 1)[1].split('\n', 1)[0])
+
+    @unittest.skipUnless(any('amxbf16' in d.features for d in tenfold.devices()), 'this CPU has no AMX for bf16')
+    def test_what_bf16_takes_and_costs_is_told(self):
+        """Two products of 512 x 1024, whose error on typical inputs NumPy measures in f64."""
+        rng = np.random.default_rng(7)
+        a, b = (rng.standard_normal(shape).astype(np.float32) / 16 for shape in ((512, 1024), (1024, 512)))
+        x = rng.standard_normal((64, 512)).astype(np.float32)
+        engine = tenfold.build(two_products(a, b), precision='auto', typical_inputs=[{'x': x}], device='cpu', optimization_level=1)
+        notes = [note.text for note in engine.notes]
+        taken = [text for text in notes if re.search(r'(bf16|fp32) was taken: a run takes \S+ ms with bf16 and \S+ ms in fp32', text)]
+        self.assertEqual(len(taken), 1, notes)
+        told = [float(m[1]) for text in notes if (m := re.match(r"bf16 changes the outputs by (\S+) % \('y'\), relative l2 on the first "
+                                                                'typical inputs', text))]
+        self.assertEqual(len(told), int(taken[0].startswith('bf16')), notes)
+        expected = np.maximum(x.astype(float) @ a, 0) @ b
+        error = 100 * np.linalg.norm(engine(x) - expected) / np.linalg.norm(expected)
+        for percent in told:
+            self.assertAlmostEqual(percent / error, 1, delta=0.06)   # two digits
+        self.assertLess(error, 1)
 
 
 if __name__ == '__main__':

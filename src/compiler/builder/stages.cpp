@@ -67,8 +67,10 @@ bool compares_channels(const backends::DeviceTraits& device, const BuildConfig& 
 }
 
 // Whether f32 may be faster than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
+// Where the types were left to the build, it is looked at whatever the size.
 bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
   if (!config.bf16 || !device.bf16_gemm || !times_kernels(config)) return false;
+  if (config.auto_precision && device.host_arithmetic) return true;
   constexpr std::int64_t kSmall = 4 << 20;
   std::int64_t weights = 0;
   for (const auto& v : graph.values())
