@@ -62,7 +62,8 @@ bool continues(const Network& net, const NetworkNodeInfo& node, Cache& cache) {
     return true;
   }
   if (!is_usual(node, "mode", "linear") || !is_usual(node, "reduction", "none")) return false;
-  if (node.op == "TensorScatter" && in.size() > 2 && in[2].defined() && reads(net, in[0], cache.past, true) && axis_of(net, node, cache.past, -2) == 2) {
+  const bool has_places = in.size() > 2 && in[2].defined();
+  if (node.op == "TensorScatter" && has_places && reads(net, in[0], cache.past, true) && axis_of(net, node, cache.past, -2) == 2) {
     cache.form = Form::scatter, cache.places = computed_places(net, in[2]), cache.rows = in[1];
     return true;
   }

@@ -31,8 +31,8 @@ void check_places(const Network& net, const Bindings& bindings, std::span<const 
     const std::string found = wrong->values.empty() ? "nowhere" : "place " + std::to_string(static_cast<std::int64_t>(wrong->values[0]));
     tokenizing::fail(ErrorKind::unsupported,
                      shown(net.node(cache.node)) + " continues '" + cache.past_name + "' at " + found + " where it holds " +
-                         std::to_string(wrong->lengths.before) + " tokens; new tokens right behind them were expected, and no cache that is "
-                         "written around: export it with a cache as long as the context");
+                         std::to_string(wrong->lengths.before) + " tokens; new tokens right behind them were expected, and no cache "
+                         "that is written around: export it with one as long as the context");
   }
 }
 
