@@ -158,7 +158,8 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
     const Bytes bytes = file.subspan(s.offset, s.bytes);
     const bool bulk = s.id == SectionId::weights || s.id == SectionId::refit_tensors || s.id == SectionId::kept_weights;
     if (!bulk || options.verify_weights)
-      need(checksum_of(bytes, s.flags) == s.checksum, "the plan is damaged: the checksum of ", section_text(s.id), " does not match", kMend);
+      need(checksum_of(bytes, s.flags) == s.checksum, "the plan is damaged: the checksum of ", section_text(s.id), " does not match",
+           kMend);
     switch (s.id) {
       case SectionId::metadata: metadata = bytes; break;
       case SectionId::weights: weights = bytes, weights_checksum = s.checksum; break;
