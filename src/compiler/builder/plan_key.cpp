@@ -141,8 +141,8 @@ std::string key_of(std::span<const std::byte> model, std::vector<std::filesystem
   const backends::DeviceInfo device =
       backends::open_backend(config.device, config.cpu_features, runtime::runtime_of(config.runtime)->impl().shared)->info();
   return cat("tenfold ", version(), "\nmodel ", builder::hash_of(model), external_files(model, folders, cache), "\ndevice ",
-             device.kind, " ", device.name, " ", device.features, " sm_", device.arch, " ", device.libraries, " ", device.l1_bytes, " ", device.l2_bytes, " ",
-             device.l3_bytes, options_text(config, device), plugins_text(config.plugins.get()));
+             device.kind, " ", device.name, " ", device.features, " sm_", device.arch, " ", device.libraries, " ", device.l1_bytes, " ",
+             device.l2_bytes, " ", device.l3_bytes, options_text(config, device), plugins_text(config.plugins.get()));
 }
 
 // The engine stored under this key, or what `build` makes.
