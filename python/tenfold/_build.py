@@ -65,7 +65,7 @@ def _with_precision(options: dict[str, Any], precision: str | None) -> dict[str,
         return options
     if precision not in _PRECISIONS:
         expected = ', '.join(map(repr, _PRECISIONS))
-        raise ValueError(f'build(): precision is {precision!r}, expected one of {expected}; int8 and fp8 need data=... or a quantized model')
+        raise ValueError(f'build(): precision is {precision!r}, expected one of {expected}; int8 and fp8 need data=... or a quantized file')
     for field in ('fp16', 'bf16', 'auto_precision'):
         if options.get(field) is not None:
             raise TypeError(f"build(): 'precision' and '{field}' say the same; give one of them")
