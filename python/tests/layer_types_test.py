@@ -3,6 +3,8 @@ import re
 import unittest
 
 import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
 from case import PROFILE, QUICK, Case, tanh_model
 
 import tenfold
@@ -64,6 +66,31 @@ class LayerTypes(Case):
         for percent in told:
             self.assertAlmostEqual(percent / error, 1, delta=0.06)   # two digits
         self.assertLess(error, 1)
+
+
+class Fourier(Case):
+    """Sums of Fourier transforms cancel: no permission rounds them."""
+
+    def check(self, op, operands, x, expected, **attributes):
+        constants = [numpy_helper.from_array(value, name) for name, value in operands.items() if value is not None]
+        node = helper.make_node(op, ['x', *(name if value is not None else '' for name, value in operands.items())], ['y'], **attributes)
+        graph = helper.make_graph([node], 'fourier', [helper.make_tensor_value_info('x', TensorProto.FLOAT, x.shape)],
+                                  [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 20)], ir_version=10)
+        device = 'cuda:0' if any(d.device.startswith('cuda') for d in tenfold.devices()) else 'cpu'
+        for given in ({}, dict(bf16=True), dict(fp16=True)):
+            for level in (0, 2):
+                y = tenfold.build(model, device=device, optimization_level=level, **given)(x)
+                got = y[..., 0] + 1j * y[..., 1]
+                self.assertLess(np.linalg.norm(got - expected) / np.linalg.norm(expected), 1e-6, (op, device, given, level))
+
+    def test_no_permission_rounds_them(self):
+        x = np.random.default_rng(3).standard_normal((4, 1024, 1)).astype(np.float32) + 100   # a large mean, which cancels in other bins
+        exact = x[..., 0].astype(float)
+        self.check('DFT', {'length': None, 'axis': np.array(1)}, x, np.fft.fft(exact))
+        window = np.hanning(256).astype(np.float32)
+        frames = np.stack([exact[:, i:i + 256] for i in range(0, 1024 - 255, 64)], 1)
+        self.check('STFT', {'step': np.array(64), 'window': window, 'length': np.array(256)}, x, np.fft.rfft(frames * window), onesided=1)
 
 
 if __name__ == '__main__':
