@@ -92,7 +92,8 @@ Names fuse_for_launches() {
 }
 // Norms that their readers compute, and GroupNorms as rows.
 Names other_form_for_fp16() {
-  return {"defer_norms", "lower_group_norm_nhwc", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
+  return {"defer_norms", "norm_at_reader", "lower_group_norm_nhwc", "lower_group_norm", "fold_constants", "fuse_long_reductions",
+          "merge_common"};
 }
 // Bodies that run block by block take reductions in.
 Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }

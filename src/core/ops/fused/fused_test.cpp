@@ -22,6 +22,9 @@ const ExpectedCase kCases[] = {
         1.5,0.5} epsilon=0.125)",
      R"(f32[2,4]{4.59375,-1.15625,-3.875,-2.1875,10,-6.125,-0.8125,0.875} f32[2,1]{0.3122806,0.1717732} f32[2,1]{-0.2049341,
         0.1690893})", 1e-6},
+    {"NormGemm", R"(f32[2,3]{2,0.5,0.75,1.75,0.25,1.25} f32[3,4]{1.5,-1.25,-2,-0.75,-1,1.5,1.75,-2,0,1.25,-1.5,1.25} epsilon=0.125)",
+     R"(f32[2,4]{3.354102,-1.090083,-5.701973,-2.096314,3.313058,-0.3487429,-6.887673,-0.3487429} f32[2,1]{1.341641,1.394972}
+        f32[2,1]{1.453444,1.511219})", 1e-6},
     {"SkipLayerNorm", R"(f32[4]{-1.5,-0.25,1.25,-0.75} f32[4]{-0.75,-1,1,-1} f32[3,4]{-1.75,-2,-0.25,-2,-1.5,0,2,-0.25,1.25,1.75,1.25,
         0.5} i64[2,2]{0,2,-1,1} f32[1,2,4]{-0.25,0,-1,0,-0.5,-1,2,-2} _ outputs=2 quantized="u8" scale=0.05 zero=100.0 epsilon=0.125)",
      R"(f32[2,2,4]{-0.1641499,-0.9023583,2.464625,-0.707075,-0.6954094,-0.9909016,2.774194,0.009925904,-1.028543,-1.324967,
@@ -60,8 +63,8 @@ TEST(Fused, SameResults) {
 }
 
 TEST(Fused, CasesRun) {
-  for (const char* op : {"AttentionFloat8", "GemmLayerNorm", "GemmRowStats", "SkipLayerNorm", "ExpandDepthwise", "ConvMaxPool",
-                         "ConvFloat8", "MatMulFloat8", "MatMulBlockScaled", "RecurrentStack", "RecurrentInt8"})
+  for (const char* op : {"AttentionFloat8", "GemmLayerNorm", "GemmRowStats", "NormGemm", "SkipLayerNorm", "ExpandDepthwise",
+                         "ConvMaxPool", "ConvFloat8", "MatMulFloat8", "MatMulBlockScaled", "RecurrentStack", "RecurrentInt8"})
     expect_cases_run(op);
 }
 
