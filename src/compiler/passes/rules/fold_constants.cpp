@@ -103,7 +103,8 @@ bool run(ir::Graph& graph, std::optional<DType> stored) {
   bool changed = false;
   for (ir::Node* node : graph.node_list()) {
     if (stored && fold_before_cast(graph, *node, *stored)) changed = true;
-    else if (!stored || !stays_stored(graph, *node, *stored)) changed = fold_by_shape(graph, *node) || fold_by_value(graph, *node) || changed;
+    else if (!stored || !stays_stored(graph, *node, *stored))
+      changed = fold_by_shape(graph, *node) || fold_by_value(graph, *node) || changed;
   }
   return changed;
 }
