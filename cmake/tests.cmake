@@ -194,7 +194,7 @@ set_target_properties(fake_nvml PROPERTIES PREFIX "" OUTPUT_NAME libnvidia-ml SU
 add_library(other_driver MODULE ${CMAKE_SOURCE_DIR}/tests/other_driver.c)
 set_target_properties(other_driver PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1 C_STANDARD 99
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/other_driver)
-foreach(test plugin_devices_test fake_gpu_test gpu_runtime_test gpu_capture_test gpu_graphs_test encoder_devices_test
+foreach(test plugin_devices_test fake_gpu_test gpu_runtime_test gpu_capture_test gpu_copies_test gpu_graphs_test encoder_devices_test
              served_fallback_test low_latency_devices_test)
   add_test(NAME ${test}_beside_a_driver COMMAND ${test})
   set_tests_properties(${test}_beside_a_driver PROPERTIES TIMEOUT 1200

@@ -67,6 +67,8 @@ FUNCTIONS = {
 METHODS = {
     'CancelToken': {'create': 'tenfold_cancel_token_create', 'cancel': 'tenfold_cancel_token_trip', 'cancelled': OWN},
     'DeviceAllocator': {name: 'tenfold_runtime_create' for name in ('allocate', 'release')},
+    'PinnedMemory': {**{name: 'tenfold_pinned_memory_get_info' for name in ('bytes', 'memory', 'pinned')},
+                     'of_callers': 'tenfold_pinned_memory_register'},
     'DeviceArray': {name: 'tenfold_device_array_get_info' for name in ('bytes', 'device', 'dtype', 'memory', 'on_gpu', 'ordinal', 'shape')}
     | {'copy_from': 'tenfold_device_array_copy_from', 'copy_to': 'tenfold_device_array_copy_to', 'defined': OWN},
     'DeviceStream': {'handle': 'tenfold_device_stream_handle'},

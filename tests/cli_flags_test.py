@@ -127,8 +127,9 @@ class Flags(CliCase):
         for flag in ('--fp16', '--best'):
             self.assertIn('no fp16 arithmetic that pays', self.run_model(flag).stderr)
         for flag in ('--fp8', '--noOverflowCheck', '--noCudaGraph', '--useCudaGraph', '--noDataTransfers', '--includeDataTransfers',
-                     '--noSpinWait', '--monitorMemory'):  # fmt: skip
+                     '--noSpinWait', '--monitorMemory', '--hostMemory=pinned', '--hostMemory=pageable'):  # fmt: skip
             self.run_model(flag)
+        self.assertIn("--hostMemory is pageable or pinned, not 'managed'", self.run_model('--hostMemory=managed', code=2).stderr)
 
     def test_types_of_layers(self):
         def said(*flags, code=0):

@@ -185,6 +185,7 @@ class Outputs(CliCase):
                 'p99_ms',
                 'gpu_compute_ms',
                 'throughput_qps',
+                'streams',
                 'build_s',
                 'load_ms',
                 'weight_bytes',

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/cuda/device/failures.h"
+#include "fake_copies.h"
 #include "fake_pools.h"
 
 namespace tenfold::tests {
@@ -84,6 +85,8 @@ int record_event(Event event, StreamHandle stream) {
   outside("cuEventRecord");
   FakeDriver::OwnCapture& own = own_capture();
   own.streams.count(stream) ? static_cast<void>(own.events.insert(event)) : static_cast<void>(own.events.erase(event));
+  if (const int failed = one_failure("cuEventRecord")) return failed;
+  note_copies(event, stream);
   return fake().recorded_on.push_back(stream), answer();
 }
 int follow_event(StreamHandle stream, Event event, unsigned) {
@@ -124,6 +127,8 @@ int release(DevicePointer pointer) {
 int copy(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream) {
   into(stream, "cuMemcpyAsync");
   if (answer()) return answer();
+  if (const int failed = one_failure("cuMemcpyAsync")) return failed;
+  if (fake().late_copies) return copy_late(to, from, bytes, stream), kSuccess + 0;
   std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
   return kSuccess;
 }
@@ -154,7 +159,7 @@ int error_name(int result, const char** text) {
 ErrorName machines_names = nullptr;
 int pointer_attributes(unsigned, PointerAttribute*, void** values, DevicePointer pointer) {
   const void* p = reinterpret_cast<const void*>(pointer);
-  const bool pinned = fake().pinned.count(const_cast<void*>(p)) > 0;
+  const bool pinned = fake().pinned.count(const_cast<void*>(p)) > 0 || is_registered(p);
   *static_cast<unsigned*>(values[0]) = pinned ? 1 : fake().is_on_device(p) ? 2 : 0;
   return kSuccess;
 }
@@ -182,13 +187,13 @@ Driver guarded_table(const Driver& t) {
   using D = Driver;
   return guarded<&D::init, &D::driver_version, &D::error_string, &D::device_count, &D::device_get, &D::device_name, &D::device_attribute,
                  &D::device_memory, &D::retain_primary, &D::release_primary, &D::set_current, &D::synchronize, &D::memory_info,
-                 &D::allocate, &D::release, &D::pool_create, &D::pool_destroy, &D::pool_set, &D::pool_get, &D::pool_trim, &D::pool_allocate,
-                 &D::pool_release, &D::allocate_host, &D::release_host, &D::copy, &D::fill, &D::stream_create, &D::stream_destroy,
-                 &D::stream_wait, &D::stream_query, &D::stream_follow, &D::pointer_attributes, &D::stream_capturing, &D::capture_mode,
-                 &D::capture_begin, &D::capture_info, &D::user_object, &D::graph_keep, &D::capture_end, &D::graph_instantiate,
-                 &D::graph_update, &D::graph_launch, &D::graph_exec_destroy, &D::graph_destroy, &D::event_create, &D::event_destroy,
-                 &D::event_record, &D::event_wait, &D::event_elapsed, &D::module_load, &D::module_unload, &D::module_function,
-                 &D::function_set, &D::launch>(t);
+                 &D::allocate, &D::release, &D::pool_create, &D::pool_destroy, &D::pool_set, &D::pool_get, &D::pool_trim,
+                 &D::pool_allocate, &D::pool_release, &D::allocate_host, &D::release_host, &D::register_host, &D::unregister_host,
+                 &D::copy, &D::fill, &D::stream_create, &D::stream_destroy, &D::stream_wait, &D::stream_query, &D::stream_follow,
+                 &D::pointer_attributes, &D::stream_capturing, &D::capture_mode, &D::capture_begin, &D::capture_info, &D::user_object,
+                 &D::graph_keep, &D::capture_end, &D::graph_instantiate, &D::graph_update, &D::graph_launch, &D::graph_exec_destroy,
+                 &D::graph_destroy, &D::event_create, &D::event_destroy, &D::event_record, &D::event_wait, &D::event_elapsed,
+                 &D::module_load, &D::module_unload, &D::module_function, &D::function_set, &D::launch>(t);
 }
 
 Driver table() {
@@ -220,11 +225,13 @@ Driver table() {
   add_pools(t);
   t.allocate_host = [](void** p, std::size_t bytes, unsigned) {
     outside("cuMemHostAlloc");
+    if (const int failed = one_failure("cuMemHostAlloc")) return failed;
     *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     fake().pinned.insert(*p);
     return answer();
   };
   t.release_host = [](void* p) { return outside("cuMemFreeHost"), fake().pinned.erase(p), std::free(p), answer(); };
+  add_registered(t);
   t.copy = copy;
   t.fill = [](DevicePointer to, unsigned char value, std::size_t count, StreamHandle stream) {
     into(stream, "cuMemsetD8Async");
@@ -236,12 +243,14 @@ Driver table() {
     outside("cuStreamSynchronize");
     const int broken = breaks_capture_of(stream, "cuStreamSynchronize");
     own_capture().following.erase(stream);
+    finish_copies(stream);
     return ++fake().waits, broken ? broken : answer();
   };
   t.stream_query = [](StreamHandle stream) {
     outside("cuStreamQuery");
     const int broken = breaks_capture_of(stream, "cuStreamQuery");
     own_capture().following.erase(stream);
+    finish_copies(stream);
     return broken ? broken : answer();
   };
   t.stream_follow = follow_event;
@@ -262,16 +271,22 @@ Driver table() {
   };
   t.graph_update = [](GraphExec, Graph, void*) { return outside("cuGraphExecUpdate"), ++fake().updated, answer(); };
   t.graph_launch = [](GraphExec, StreamHandle stream) {
-    return outside("cuGraphLaunch"), fake().graphs_ran_on.push_back(stream), run_one();
+    return outside("cuGraphLaunch"), finish_copies(stream), fake().graphs_ran_on.push_back(stream), run_one();
   };
   t.graph_exec_destroy = [](GraphExec exec) { return outside("cuGraphExecDestroy"), --fake().alive, end(exec); };
   t.graph_destroy = [](Graph graph) { return end(graph); };
-  t.event_create = [](Event* event, unsigned) { return outside("cuEventCreate"), answer() ? answer() : make(event); };
-  t.event_destroy = [](Event event) { return end(event); };
+  t.event_create = [](Event* event, unsigned) {
+    outside("cuEventCreate");
+    const int failed = answer() ? answer() : one_failure("cuEventCreate");
+    return failed ? failed : (++fake().events, make(event));
+  };
+  t.event_destroy = [](Event event) { return --fake().events, fake().behind.erase(event), end(event); };
   t.event_record = record_event;
   t.event_wait = [](Event event) {
     outside("cuEventSynchronize");
     const int broken = own_capture().events.count(event) ? breaks_capture("cuEventSynchronize", kNotPermitted) : kSuccess + 0;
+    if (const int failed = one_failure("cuEventSynchronize")) return failed;
+    finish_copies_before(event);
     return ++fake().waits, broken ? broken : answer();
   };
   t.event_elapsed = [](float* ms, Event, Event) { return *ms = 1, answer(); };

@@ -33,6 +33,25 @@ struct FakeDriver {
   std::map<void*, std::size_t> on_device;  // addresses that count as the device's, with their sizes
   std::set<void*> pinned;
   bool is_on_device(const void* p) const;
+  // Copies happen when somebody waits for an event behind them, or for their stream: as late as a GPU may do them (fake_copies.cpp).
+  bool late_copies = false;
+  struct LateCopies {
+    struct Copy {
+      backends::cuda::DevicePointer to, from;
+      std::size_t bytes;
+    };
+    std::vector<Copy> asked;
+    std::size_t done = 0;                  // of `asked`, from its beginning
+  };
+  std::map<const void*, LateCopies> late;  // by stream
+  std::map<const void*, std::pair<const void*, std::size_t>> behind;   // by event: its stream, and how many copies were asked of it before
+  // The one call of this name that fails, behind so many that do not, and its answer.
+  struct OneFailure {
+    std::string call;
+    int behind = 0, result = 1;
+  } one_failure;
+  int events = 0;                          // that were made and not ended
+  std::map<void*, std::size_t> registered;   // of callers
   int contexts = 0;                        // kept from ending
   int clock_khz = 1980000;
   bool has_pools = true;

@@ -174,12 +174,19 @@ def decoder(a, model_of, log):
     yield from gpu_decoder.rows(a, DEVICE, log)
 
 
+def host(a, model_of, log):
+    """Images from the host's memory to results there."""
+    import gpu_host
+    yield from gpu_host.rows(a, run, log, model_of)
+
+
 NARROW = {'narrow-images': ['resnet50', 'vit-b16'], 'narrow-text': ['minilm-l6', 'bert-base']}
 PARTS = {'embed': embed, 'serve': serve, 'decoder': decoder, 'sentences': sentences, 'fp8': fp8,
          **{name: narrow(*models) for name, models in NARROW.items()},
-         'unpadded': unpadded, 'latency': latency, 'builds': builds}
+         'unpadded': unpadded, 'latency': latency, 'host': host, 'builds': builds}
 MODELS = {'embed': [], 'serve': [], 'decoder': [], 'sentences': [], 'fp8': ['bert-base'], **NARROW,
-          'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
+          'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'host': ['resnet50', 'vit-b16'],
+          'builds': ['resnet50', 'bert-base']}
 
 
 def measure(a, parts, model_of):

@@ -105,7 +105,7 @@ BatchFigures measure_batch(const ExecOptions& o, const Made& made, const InputFi
   const std::vector<Tensor> inputs = make_inputs(engine, shapes, files, given, made.sample);
   std::vector<std::unique_ptr<ExecutionContext>> contexts;
   for (int i = streams_of(o, engine.info()); i > 0; --i)
-    contexts.push_back(make_context(engine, inputs, {-1, o.wait, o.graphs, false}));
+    contexts.push_back(make_context(engine, inputs, {-1, o.wait, o.graphs, false, pinned_inputs(o, engine.info())}));
   if (!o.transfers && engine.info().on_gpu)
     for (const auto& context : contexts) measure({&context, 1}, {1, 0, 0, 0, false}), leave_on_device(engine, *context);
   const Trace trace = measure(contexts, {o.iterations, o.warmup_ms, o.duration_s, o.idle_ms, false});

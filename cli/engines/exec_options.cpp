@@ -197,6 +197,13 @@ void run_flags(Flags& f, ExecOptions& o) {
   choose("noCudaGraph", "+no CUDA graph: launch the steps one by one", o.graphs, false);
   choose("noDataTransfers", "+exclude copies of inputs and outputs to and from the GPU", o.transfers, false);
   choose("includeDataTransfers", "+include these copies in every run (default)", o.transfers, true);
+  f.add({"hostMemory", "pageable|pinned",
+         "+where inputs lie that a GPU copies in every run: pageable (default), as a program's arrays do, or pinned, as trtexec has it, "
+         "which copies several times as fast; outputs are always in pinned memory",
+         [&o](const std::string& text) {
+           if (text != "pageable" && text != "pinned") throw UsageError("--hostMemory is pageable or pinned, not '" + text + "'");
+           o.pinned = text == "pinned";
+         }});
   f.add_switch("monitorMemory", o.monitor_memory, "+report the GPU memory of the engine and its contexts");
   f.add({"noWeightVerification", "", "+do not verify the weights' checksums when loading",
          [&o](const std::string&) { o.verify_weights = false; }});

@@ -55,6 +55,7 @@ struct ExecOptions {
   bool help = false, full_help = false, version = false;
   bool as_trtexec = false;   // called by its name, by scripts that know its lines
   bool throughput = false;   // --hint
+  std::optional<bool> pinned;   // --hostMemory
   bool dump_profiles = false, plan_version_only = false;
   bool detailed = false, layers_hidden = false;   // --profilingVerbosity
   std::vector<std::string> notes;  // what became of flags that are not taken as they stand, said once
@@ -76,6 +77,9 @@ void add_hint_flag(Flags& flags, ExecOptions& options);
 void follow_hint(ExecOptions& options);
 // Contexts to run: as given, or as the hint has them for this engine.
 int streams_of(const ExecOptions& options, const EngineInfo& info);
+// Whether inputs lie in pinned memory, and its kind in a word: as given, or as trtexec has it.
+bool pinned_inputs(const ExecOptions& options, const EngineInfo& info);
+const char* host_memory(const ExecOptions& options, const EngineInfo& info);
 // What to tell where contexts have more threads than there are processors; else empty.
 std::string workers_note(const ExecOptions& options, int streams, const EngineInfo& info);
 // trtexec's other flags: taken with a note, or refused with the reason.

@@ -30,7 +30,7 @@ const std::vector<Reason>& without_effect() {
       {"the tuner chooses caching, tiling and parallel branches by time",
        {"tilingOptimizationLevel=N", "l2LimitForTiling=BYTES", "persistentCacheRatio=RATIO", "maxAuxStreams=N"}},
       {"a context holds one arena, as large as its largest profile needs", {"allocationStrategy=static|profile|runtime"}},
-      {"copies use pinned host memory", {"useManagedMemory"}},
+      {"memory is pinned or pageable (--hostMemory), never managed", {"useManagedMemory"}},
       {"all weights are always in memory", {"allowWeightStreaming"}},
       {"attention and normalization are fused from any form, and unfused where that is faster",
        {"pluginInstanceNorm", "decomposableAttentions"}},

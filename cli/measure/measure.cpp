@@ -114,7 +114,10 @@ std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::
                     "input '" + info.name + "' has the shape " + text(info.shape) +
                         (std::count(info.shape.begin(), info.shape.end(), -1) ? " (-1: dynamic)" : "") + ", not " +
                         text(inputs[b].shape()));
-      expect(context->bind(index, const_cast<void*>(inputs[b].raw()), inputs[b].bytes()));
+      if (options.pinned && inputs[b].bytes() > 0)
+        std::memcpy(context->own_memory(index), inputs[b].raw(), static_cast<std::size_t>(inputs[b].bytes()));
+      else
+        expect(context->bind(index, const_cast<void*>(inputs[b].raw()), inputs[b].bytes()));
     }
   }
   expect(context->prepare());

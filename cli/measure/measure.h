@@ -37,9 +37,10 @@ struct ContextOptions {
   int profile = -1;
   Wait wait = Wait::spin_shortly;
   bool graphs = true, ranges = false;  // ranges: runs and steps in a profiler's timeline
+  bool pinned = false;                 // inputs are copied to pinned memory of the context's own, and bound there
 };
 // A context with its inputs bound to `inputs` (kept alive by the caller; undefined ones have their defaults) and its outputs to its own
-// memory. Throws Error.
+// memory, which is pinned on a GPU. Throws Error.
 std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::vector<Tensor>& inputs, const ContextOptions& options);
 // After a first run: inputs and outputs stay in the GPU's memory from now on.
 void leave_on_device(const Engine& engine, ExecutionContext& context);

@@ -71,7 +71,8 @@ std::string settings_text(const ExecOptions& o, const Engine& engine) {
     << (!engine.info().on_gpu || o.wait == Wait::spin_shortly ? "short"
         : o.wait == Wait::spin                                ? "always"
                                                               : "none")
-    << ", data transfers = " << (engine.info().on_gpu && o.transfers ? "always" : "none");
+    << ", data transfers = " << (info.on_gpu && o.transfers ? "always" : "none");
+  if (info.on_gpu && o.transfers) s << ", inputs in " << host_memory(o, info) << " memory, outputs in pinned memory";
   return s.str();
 }
 
@@ -115,9 +116,16 @@ void print_json(const ExecOptions& o, const Made& made, const Measured* measured
     const Statistics s = statistics(latencies(runs), {99});
     result["first_run_ms"] = runs.first_ms, result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];
     if (info.precomputed_steps > 0) result["precompute_ms"] = runs.precompute_ms;
-    if (info.on_gpu) result["gpu_compute_ms"] = statistics(part(measured->parts, &RunTimes::compute_ms), {}).median;
+    if (info.on_gpu) {
+      const auto median = [&](double RunTimes::*which) { return statistics(part(measured->parts, which), {}).median; };
+      result["gpu_compute_ms"] = median(&RunTimes::compute_ms);
+      result["host_to_device_ms"] = median(&RunTimes::host_to_device_ms);
+      result["device_to_host_ms"] = median(&RunTimes::device_to_host_ms);
+    }
     result["throughput_qps"] = runs.wall_s > 0 ? static_cast<double>(runs.samples.size()) / runs.wall_s : 0;
   }
+  if (info.on_gpu) result["host_memory"] = o.transfers ? Json(host_memory(o, info)) : Json();   // null: nothing was copied
+  result["streams"] = streams_of(o, info);
   result["build_s"] = o.onnx.empty() ? Json() : Json(made.build_s);
   result["load_ms"] = made.load_ms < 0 ? Json() : Json(made.load_ms);
   result["weight_bytes"] = info.weight_bytes, result["arena_bytes"] = info.arena_bytes;
@@ -179,7 +187,7 @@ Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
   const int streams = streams_of(o, engine.info());
   if (const std::string note = workers_note(o, streams, engine.info()); !note.empty()) o.console.warn(note);
   for (int i = streams; i > 0; --i)
-    contexts.push_back(make_context(engine, inputs, {o.use_profile, o.wait, o.graphs, o.detailed}));
+    contexts.push_back(make_context(engine, inputs, {o.use_profile, o.wait, o.graphs, o.detailed, pinned_inputs(o, engine.info())}));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const BindingInfo& b = engine.bindings()[i];
     o.console.info("Input '" + b.name + "': " + std::string(name(b.dtype)) + "[" + text(shapes[i]) + "]" +

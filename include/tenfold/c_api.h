@@ -30,6 +30,7 @@
 #include "tenfold/c/model_error.h"    /* tenfold-builder */
 #include "tenfold/c/model_metadata.h" /* tenfold-builder */
 #include "tenfold/c/network.h"        /* tenfold-builder */
+#include "tenfold/c/pinned_memory.h"
 #include "tenfold/c/plan_cache.h"
 #include "tenfold/c/plugins.h"
 #include "tenfold/c/profile.h"

@@ -31,6 +31,7 @@ NB_MODULE(_native, m) {
   bind_options(m);
   bind_device(m);
   bind_device_array(m);
+  bind_pinned_memory(m);
   bind_stream(m);
   bind_plugin(m);
   bind_runtime(m);

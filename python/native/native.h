@@ -13,6 +13,7 @@ void bind_context(nb::module_& m);
 void bind_decoder(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_device_array(nb::module_& m);
+void bind_pinned_memory(nb::module_& m);
 void bind_encoder(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_error(nb::module_& m);

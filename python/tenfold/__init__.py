@@ -31,6 +31,7 @@ from tenfold._native import (  # noqa: E402
     supported_operators, why_no_gpu,
 )
 from tenfold._network import Network, Node, Value  # noqa: E402
+from tenfold._pinned import RegisteredMemory, pinned_empty, register_memory  # noqa: E402
 from tenfold._quantize import quantize  # noqa: E402
 from tenfold._repr import give_reprs as _give_reprs  # noqa: E402
 from tenfold._row_ring import RowRing  # noqa: E402
@@ -50,10 +51,10 @@ __all__ = [
     'Answer', 'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Decoder', 'Device', 'DeviceArray',
     'DeviceError', 'Engine', 'EngineInfo', 'Error', 'ExtentLimit', 'FileError', 'Generated', 'Internal', 'InvalidArgument', 'InvalidInput',
     'InvalidModel', 'LatencyRecorder', 'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection',
-    'PlanRefused', 'Plugins', 'Port', 'PortServer', 'QuantizeReport', 'RowRing', 'LatencyRunner', 'RunnerThread', 'Runtime', 'Session',
-    'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'connect', 'devices',
-    'extent_limits', 'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'quantize_decoder', 'refit', 'retune',
-    'supported_operators', 'weights', 'why_no_gpu',
+    'PlanRefused', 'Plugins', 'Port', 'PortServer', 'QuantizeReport', 'RegisteredMemory', 'RowRing', 'LatencyRunner', 'RunnerThread',
+    'Runtime', 'Session', 'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check',
+    'connect', 'devices', 'extent_limits', 'get_include', 'inspect', 'load', 'metadata', 'pinned_empty', 'profile', 'quantize',
+    'quantize_decoder', 'refit', 'register_memory', 'retune', 'supported_operators', 'weights', 'why_no_gpu',
 ]
 
 _atexit.register(_native.leave)

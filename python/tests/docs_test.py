@@ -28,11 +28,13 @@ class Blocks(Case):
             yield names
 
     def test_the_page_of_python(self):
-        first, second, own, quick, third, looped, fourth, fifth = (dict(names) for names in self.run_blocks('docs/guides/python.md', 4))
+        pages = [dict(names) for names in self.run_blocks('docs/guides/python.md', 4)]
+        first, second, own, flight, quick, third, looped, fourth, fifth = pages
         np.testing.assert_array_equal(first['y'], np.zeros((4, 4)))
         self.near(second['y'], truth(batch()))
         self.near(own['y'], truth(batch()))
         np.testing.assert_array_equal(own['a'].numpy(), 2 * batch())
+        self.near(np.stack(flight['outputs']), np.stack([truth(np.ones((4, 6), np.float32))] * 8))
         self.near(quick['answer'].output, truth(batch())[:1])
         self.near(third['engine'](np.ones((2, 4), np.float32)), np.full((2, 3), 1 / 3))
         squares = np.arange(1, 7, dtype=np.float32)

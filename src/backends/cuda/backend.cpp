@@ -10,6 +10,7 @@
 #include "backends/cuda/device/cudnn.h"
 #include "backends/cuda/device/failures.h"
 #include "backends/cuda/device/gpus.h"
+#include "backends/cuda/device/memory_kind.h"
 #include "backends/cuda/measure.h"
 #include "backends/cuda/stream.h"
 #include "base/checked.h"
@@ -57,12 +58,7 @@ class CudaBackend final : public Backend, DeviceMemory, KernelTiming, CodeStore 
   bool device_reads_pinned() const override { return true; }
   MemoryKind kind_of(const void* memory) const noexcept override {
     device_->make_current();
-    // In the plural, which gives 0 for memory that is not CUDA's: the singular fails there, and memcheck reports each failure.
-    unsigned type = 0;
-    PointerAttribute attribute = kMemoryType;
-    void* answers[] = {&type};
-    const int result = driver()->pointer_attributes(1, &attribute, answers, reinterpret_cast<DevicePointer>(memory));
-    return result != kSuccess || type == 0 ? MemoryKind::pageable : type == kHostMemory ? MemoryKind::pinned : MemoryKind::device;
+    return cuda::kind_of(memory);
   }
   std::shared_ptr<void> allocate_host(std::int64_t bytes) override {
     device_->make_current();

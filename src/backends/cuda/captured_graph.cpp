@@ -35,7 +35,7 @@ CallersStreams::Capture CudaStream::capture_of(void* callers) noexcept {
 // start before what the caller put in front of it has ended.
 void CudaStream::capture_into(void* callers) noexcept {
   queue_.redirect(callers ? static_cast<StreamHandle>(callers) : queue_.own);
-  queue_.joined = callers != nullptr;
+  queue_.joined = into_callers_graph_ = callers != nullptr;
 }
 
 // What is captured does not run, so it need not follow what callers' streams were given, and must not: a capture that begins behind an

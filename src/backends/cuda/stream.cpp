@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/cuda/device/failures.h"
+#include "backends/cuda/device/memory_kind.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -66,8 +67,24 @@ Status::Code CudaStream::launch(const Tactic& tactic, const void* kernel, const 
 Status::Code CudaStream::copy(void* to, const void* from, std::int64_t bytes) noexcept {
   if (bytes <= 0) return Status::ok;
   if (!ready()) return Status::device;
+  if (Status::Code code = Status::ok; copy_staged(to, from, bytes, code)) return code;
   return noted(driver()->copy(address(to), address(from), static_cast<std::size_t>(bytes), queue_.stream), "cuMemcpyAsync");
 }
+// A large copy between the device and pageable memory; false: it is none, or the driver has to do it. The host waits for what is in front
+// of it on the stream, as the driver would, but before it takes its turn: other streams' copies do not wait for this one's kernels.
+bool CudaStream::copy_staged(void* to, const void* from, std::int64_t bytes, Status::Code& code) noexcept {
+  if (bytes < kMinStaged || capturing_ || into_callers_graph_) return false;
+  const MemoryKind there = kind_of(to), here = kind_of(from);
+  const bool in = there == MemoryKind::device && here == MemoryKind::pageable;
+  if (!in && !(there == MemoryKind::pageable && here == MemoryKind::device)) return false;
+  StagedCopies* const staged = queue_.device.staged_copies();
+  if (!staged) return false;
+  if (code = noted(wait_for_work(), "cuStreamSynchronize"); code != Status::ok) return true;
+  const auto [result, call] = in ? staged->to_device(address(to), from, bytes, queue_.stream)
+                                 : staged->to_host(to, address(from), bytes, queue_.stream);
+  return code = noted(result, call), true;
+}
+
 Status::Code CudaStream::fill(void* to, int byte, std::int64_t bytes) noexcept {
   if (bytes <= 0) return Status::ok;
   if (!ready()) return Status::device;

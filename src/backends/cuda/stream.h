@@ -45,6 +45,7 @@ class CudaStream final : public Stream, public GraphCapturer, public CallersStre
   int wait_for_work() noexcept;
   void follow_callers(StreamHandle stream) noexcept;
   bool take_bad_index() noexcept;
+  bool copy_staged(void* to, const void* from, std::int64_t bytes, Status::Code& code) noexcept;
   StreamHandle branch(int number) noexcept { return number == 0 ? queue_.own : branches_[number - 1]; }
 
   Queue queue_;
@@ -56,6 +57,7 @@ class CudaStream final : public Stream, public GraphCapturer, public CallersStre
   Event end_ = nullptr;                        // see note_end(); made when it is first used
   bool own_has_work_ = false, callers_have_work_ = false;
   bool capturing_ = false;                     // between start() and finish(): nothing runs
+  bool into_callers_graph_ = false;            // see capture_into()
   StreamHandle resumed_ = nullptr;             // where work goes again behind finish()
   StreamHandle unnoted_ = nullptr;             // the default stream, where done_ is yet to be recorded behind its work
   StreamHandle branches_[kBranches - 1] = {};        // made when they are first used

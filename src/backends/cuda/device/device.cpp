@@ -119,6 +119,7 @@ std::unique_ptr<Device> Device::for_ranking(int arch, const GpuFigures& figures)
 
 Device::~Device() {
   make_current();
+  staged_copies_.reset();
   kept_.reset();
   if (lt_) cublas_lt()->destroy(lt_);
 }
@@ -142,6 +143,18 @@ LtHandle Device::lt_handle() {
   const std::lock_guard lock(mutex_);
   if (!lt_) require(cublas_lt()->create(&lt_) == 0, ErrorKind::device, "cuBLASLt does not start");
   return lt_;
+}
+
+StagedCopies* Device::staged_copies() noexcept {
+  std::call_once(stages_once_, [&]() noexcept {
+    try {
+      make_current();
+      staged_copies_ = std::make_unique<StagedCopies>(StagingOptions{}, [this] { make_current(); });
+    } catch (...) {   // without: as it was before there were such
+      staged_copies_.reset();
+    }
+  });
+  return staged_copies_.get();
 }
 
 std::shared_ptr<const LoadedModule> Device::load(const std::string& source, Opening& opening) {

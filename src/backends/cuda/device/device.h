@@ -16,6 +16,7 @@
 #include "backends/cuda/device/figures.h"
 #include "backends/cuda/device/kernel_store.h"
 #include "backends/cuda/device/memory_pool.h"
+#include "backends/cuda/device/staged_copies.h"
 #include "backends/device_info.h"
 #include "base/files/hash.h"
 
@@ -91,6 +92,8 @@ class Device {
   // `opening`; if that is ahead, compiling is only started.
   std::shared_ptr<const LoadedModule> load(const std::string& source, backends::Opening& opening);
   LtHandle lt_handle();   // made on first use, with the device current
+  // Likewise; null where there is no memory for it, and the driver copies by itself.
+  StagedCopies* staged_copies() noexcept;
   // What others keep for as long as the device is open, made on first use.
   template <class T>
   T& keep() {
@@ -109,6 +112,8 @@ class Device {
   std::map<Hash128, std::weak_ptr<const LoadedModule>> modules_;
   LtHandle lt_ = nullptr;
   std::any kept_;
+  std::once_flag stages_once_;
+  std::unique_ptr<StagedCopies> staged_copies_;
 };
 
 // The GPU that a problem is for. Where only an ordinal below 0 is given (-90), the architecture that it is to be compiled for.

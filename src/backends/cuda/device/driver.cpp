@@ -39,7 +39,8 @@ struct Loaded {
         library.get_if_there(t.pool_set, "cuMemPoolSetAttribute"), library.get_if_there(t.pool_get, "cuMemPoolGetAttribute"),
         library.get_if_there(t.pool_trim, "cuMemPoolTrimTo"), library.get_if_there(t.pool_allocate, "cuMemAllocFromPoolAsync"),
         library.get_if_there(t.pool_release, "cuMemFreeAsync");
-    library.get(t.allocate_host, "cuMemHostAlloc"), library.get(t.release_host, "cuMemFreeHost");
+    library.get(t.allocate_host, "cuMemHostAlloc"), library.get(t.release_host, "cuMemFreeHost"),
+        library.get(t.register_host, "cuMemHostRegister_v2"), library.get(t.unregister_host, "cuMemHostUnregister");
     library.get(t.copy, "cuMemcpyAsync"), library.get(t.fill, "cuMemsetD8Async");
     library.get(t.stream_create, "cuStreamCreate"), library.get(t.stream_destroy, "cuStreamDestroy_v2"),
         library.get(t.stream_wait, "cuStreamSynchronize"), library.get(t.stream_query, "cuStreamQuery"),

@@ -27,7 +27,7 @@ using GraphExec = OpaqueGraphExec*;
 using Pool = OpaquePool*;
 
 // Values that the interface fixes.
-enum Result : int { kSuccess = 0, kOutOfMemory = 2, kNotReady = 600 };
+enum Result : int { kSuccess = 0, kOutOfMemory = 2, kNotReady = 600, kRegisteredAlready = 712 };
 enum PointerAttribute : int { kMemoryType = 2 };
 enum MemoryType : unsigned { kHostMemory = 1 };
 enum DeviceAttribute : int {
@@ -42,6 +42,7 @@ enum DeviceAttribute : int {
   kSharedMemoryPerBlockOptIn = 97,
   kMemoryPools = 115,
 };
+inline constexpr unsigned kRegisterPortable = 1;   // pinned for all GPUs
 inline constexpr int kFunctionMaxDynamicShared = 8, kStreamNonBlocking = 1, kCaptureThreadLocal = 1, kEventDefault = 0, kEventUntimed = 2,
                      kEventSleeping = 3;
 
@@ -101,6 +102,8 @@ struct Driver {
   int (*pool_release)(DevicePointer pointer, StreamHandle stream);
   int (*allocate_host)(void** pointer, std::size_t bytes, unsigned flags);
   int (*release_host)(void* pointer);
+  int (*register_host)(void* pointer, std::size_t bytes, unsigned flags);
+  int (*unregister_host)(void* pointer);
   int (*copy)(DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream);
   int (*fill)(DevicePointer to, unsigned char value, std::size_t count, StreamHandle stream);
   int (*stream_create)(StreamHandle* stream, unsigned flags);

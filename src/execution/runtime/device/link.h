@@ -1,6 +1,7 @@
 // DeviceLink: what a context has beside all others where the host cannot read the device's memory.
 #pragma once
 
+#include "backends/device_memory.h"
 #include "runtime/memory.h"
 #include "runtime/run.h"
 
@@ -16,6 +17,7 @@ struct Transfer {
   void* pinned = nullptr;                     // what a graph copies to or from there, unless it is the same
   const void* on_host = nullptr;              // where the host reads it
   bool by_host = false;                       // the host copies between the caller's memory and `pinned`
+  backends::MemoryKind kind = backends::MemoryKind::device;   // of the caller's memory
   bool apart = false;                         // the stream copies between the caller's memory and `used`, outside graphs
 };
 // The steps of a program at one set of shapes and addresses, with the copies of what is pinned, as the stream can replay them.

@@ -37,9 +37,9 @@ Transfer way(ContextState& c, std::size_t b) {
   const std::int64_t max = largest_bytes(*c.engine, b);
   void *memory = c.bindings.memory[b], *mirror = c.device->mirrors[b].memory.get();
   const MemoryKind kind = kind_of(c, b);
-  if (kind == MemoryKind::device && aligned(memory)) return {.used = memory};
+  if (kind == MemoryKind::device && aligned(memory)) return {.used = memory, .kind = kind};
   const void* const on_host = kind == MemoryKind::device ? nullptr : memory;
-  const Transfer apart{.used = mirror, .on_host = on_host, .apart = true};
+  const Transfer apart{.used = mirror, .on_host = on_host, .kind = kind, .apart = true};
   if (c.watch.parts || kind == MemoryKind::device || output_grows(c, b)) return apart;
   const bool by_host = kind == MemoryKind::pageable;
   if (by_host && (c.device->launch != Launch::run || max > kByTheHost)) return apart;
@@ -47,22 +47,12 @@ Transfer way(ContextState& c, std::size_t b) {
   void* pinned = by_host ? c.device->staging[b].get() : memory;
   const bool direct = c.engine->backend->memory().device_reads_pinned() && max <= kAcrossTheBus && aligned(pinned) &&
                       uses(c.program(), b) == 1;
-  return {.used = direct ? pinned : mirror, .pinned = pinned, .on_host = on_host, .by_host = by_host};
+  return {.used = direct ? pinned : mirror, .pinned = pinned, .on_host = on_host, .by_host = by_host, .kind = kind};
 }
 
 }  // namespace
 
-bool lies_as_before(const ContextState& c, std::size_t b) noexcept {
-  if (!c.device) return true;
-  const Transfer& t = c.device->transfers[b];
-  const bool was_on_host = t.on_host != nullptr;
-  switch (kind_of(c, b)) {
-    case MemoryKind::device: return !was_on_host;
-    case MemoryKind::pinned: return was_on_host && !t.by_host;
-    case MemoryKind::pageable: break;
-  }
-  return was_on_host && (t.by_host || t.apart);
-}
+bool lies_as_before(const ContextState& c, std::size_t b) noexcept { return !c.device || kind_of(c, b) == c.device->transfers[b].kind; }
 
 Status choose_transfers(ContextState& c) noexcept {
   try {
