@@ -138,8 +138,14 @@ Magnitudes search_in_few(const ir::Graph& source, const ir::Graph& rewritten, co
                     const OverflowCheck& check) {
   if (check.open && one_example(source).empty()) {
     try {
-      const auto [graph, open_ranges] = check.open();
-      if (Magnitudes magnitudes = search(graph, rewritten, open_ranges, check); all_known(magnitudes, rewritten)) return magnitudes;
+      const bool for_all = check.known && !check.config.typical_inputs.empty();
+      std::optional<Magnitudes> magnitudes = for_all ? *check.known : std::nullopt;
+      if (!magnitudes) {
+        const auto [graph, open_ranges] = check.open();
+        magnitudes = search(graph, rewritten, open_ranges, check);
+        if (for_all) *check.known = magnitudes;
+      }
+      if (all_known(*magnitudes, rewritten)) return *magnitudes;
     } catch (const Error&) {}
   }
   return search(source, rewritten, ranges, check);
