@@ -138,14 +138,8 @@ Magnitudes search_in_few(const ir::Graph& source, const ir::Graph& rewritten, co
                     const OverflowCheck& check) {
   if (check.open && one_example(source).empty()) {
     try {
-      const bool for_all = check.known && !check.config.typical_inputs.empty();
-      std::optional<Magnitudes> magnitudes = for_all ? *check.known : std::nullopt;
-      if (!magnitudes) {
-        const auto [graph, open_ranges] = check.open();
-        magnitudes = search(graph, rewritten, open_ranges, check);
-        if (for_all) *check.known = magnitudes;
-      }
-      if (all_known(*magnitudes, rewritten)) return *magnitudes;
+      const auto [graph, open_ranges] = check.open();
+      if (Magnitudes magnitudes = search(graph, rewritten, open_ranges, check); all_known(magnitudes, rewritten)) return magnitudes;
     } catch (const Error&) {}
   }
   return search(source, rewritten, ranges, check);
@@ -188,8 +182,11 @@ std::set<std::string> values_beyond_f16(const ir::Graph& source, const ir::Graph
     OverflowCache cache(check.config.timing_cache);
     const Hash128 key = cache.used() ? overflow_key(source, ranges, check.config) : Hash128{};
     std::optional<Magnitudes> magnitudes = cache.find(key);
+    const bool for_all = check.known && !check.config.typical_inputs.empty();
+    if (!magnitudes && for_all && *check.known && all_known(**check.known, rewritten)) magnitudes = *check.known;
     if (!magnitudes) {
       magnitudes = search_in_few(source, rewritten, ranges, check);
+      if (for_all) *check.known = magnitudes;
       cache.add(key, *magnitudes, Log(check.config.log));
     }
     if (!all_known(*magnitudes, rewritten))

@@ -17,7 +17,7 @@ struct OverflowCheck {
   // The source with those extents open that profiles fix, and its ranges, so that a few examples of a batch will do; may be empty.
   std::function<std::pair<ir::Graph, std::vector<plan::Range>>()> open;
   BuildReport* report = nullptr;
-  // What one profile finds on the caller's inputs with all extents open, the next ones find, too. May be null.
+  // What one profile finds on the caller's inputs, which are run at their own extents, the next ones find, too. May be null.
   std::optional<std::map<std::string, double>>* known = nullptr;
 };
 
