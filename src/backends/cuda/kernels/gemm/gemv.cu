@@ -94,8 +94,7 @@ template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
     read<V>(b + at, ahead[s]);
     if (PAIR) read<kSecond>(c + at, beside[s]);
   }
-  next_may_start();   // and read its weights likewise: it needs no room of these blocks, which are all there then
-  enter();            // weights do not depend on the kernel before
+  enter();   // weights do not depend on the kernel before
   if (n >= N) return;
   Sums sums = {};
   #pragma unroll
