@@ -43,7 +43,8 @@ using ir::Value;
 Node* source_of(const Value* v) {
   const auto moves = [](const Node& n) {
     const ir::Movement m = n.def->traits.movement;
-    return !n.body && (m == ir::Movement::identity || m == ir::Movement::reshape || m == ir::Movement::transpose || m == ir::Movement::slice);
+    return !n.body && (m == ir::Movement::identity || m == ir::Movement::reshape || m == ir::Movement::transpose ||
+                       m == ir::Movement::slice);
   };
   while (v && v->producer && moves(*v->producer)) v = v->producer->in(0);
   return v ? v->producer : nullptr;

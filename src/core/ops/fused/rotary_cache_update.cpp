@@ -12,7 +12,8 @@ enum Operand { kQueries, kKeys, kValues, kKeyCache, kValueCache, kCosines, kSine
 void infer(InferCall& call) {
   for (const int i : {kQueries, kKeys, kValues, kKeyCache, kValueCache})
     call.check_shape(call.rank(i) == 4, "operand ", i, " has rank ", call.rank(i), ", expected [batch, heads, rows, size]");
-  for (const int i : {kCosines, kSines, kPositions}) call.check_shape(call.rank(i) == 2, "operand ", i, " has rank ", call.rank(i), ", expected 2");
+  for (const int i : {kCosines, kSines, kPositions})
+    call.check_shape(call.rank(i) == 2, "operand ", i, " has rank ", call.rank(i), ", expected 2");
   call.check_shape(call.rank(kStart) == 1, "where rows begin is not one number for each batch entry");
   call.out(0, call.dtype(kQueries), call.dims(kQueries));
   call.out(1, call.dtype(kKeyCache), call.dims(kKeyCache));

@@ -177,7 +177,8 @@ __device__ __forceinline__ void join_streams(const Lane& lane, Running (&running
 struct Joined {
   float most, sum, value;
 };
-template <int COUNT> __device__ __forceinline__ Joined join(const float (&most)[COUNT], const float (&sum)[COUNT], const float (&value)[COUNT]) {
+template <int COUNT>
+__device__ __forceinline__ Joined join(const float (&most)[COUNT], const float (&sum)[COUNT], const float (&value)[COUNT]) {
   Joined all{-INFINITY_F, 0.f, 0.f};
   #pragma unroll
   for (int i = 0; i < COUNT; ++i) all.most = max_nan(all.most, most[i]);

@@ -33,8 +33,8 @@ struct Sums {
 
 // Vectors of a column that a lane reads ahead.
 template <int V> struct Weights {
-  static constexpr int kSteps = (K + 32 * V - 1) / (32 * V), kMost = ROWS == 1 && WARPS <= 4 && !PAIR ? 16 : 8;
-  static constexpr int kAhead = kSteps < kMost ? kSteps : kMost;
+  static constexpr int kSteps = (K + 32 * V - 1) / (32 * V), kMaxAhead = ROWS == 1 && WARPS <= 4 && !PAIR ? 16 : 8;
+  static constexpr int kAhead = kSteps < kMaxAhead ? kSteps : kMaxAhead;
 };
 
 template <int V>

@@ -97,7 +97,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
   auto k = std::make_shared<Kernel>();
   k->norm = own(p, kScale), k->pair = has_second(p);
   const std::optional<ir::Body> combine = k->pair ? ops::combine_of(*p.attributes, p.in[0].dtype) : std::nullopt;
-  const GemvExtras extras{k->norm, p.attributes->number("epsilon"), k->norm ? p.in[kScale].dtype : DType::f16, k->pair ? &*combine : nullptr};
+  const GemvExtras extras{.norm = k->norm, .epsilon = p.attributes->number("epsilon"),
+                          .scale = k->norm ? p.in[kScale].dtype : DType::f16, .combine = k->pair ? &*combine : nullptr};
   k->module = device_of(*p.device).load(generate_gemv(gemm, rows, extras), opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   k->epilogue = fused.epilogue.inputs, k->rows = rows, k->columns = gemm.n, k->warps = gemv_warps(gemm, rows);
