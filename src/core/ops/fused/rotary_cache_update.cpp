@@ -2,6 +2,7 @@
 // caches. Operands: queries, keys and values [batch, heads, rows, size], the caches of keys and of values [batch, heads, places, size],
 // cosines and sines [positions, half], positions, where the rows begin in the caches. Results: the turned queries, both caches. Made by a
 // pass for GPUs, where a step of a decoder would launch four kernels for that.
+#include "ops/dim_rules.h"
 #include "ops/fused/fused_common.h"
 
 namespace tenfold::ir {
@@ -15,6 +16,10 @@ void infer(InferCall& call) {
   for (const int i : {kCosines, kSines, kPositions})
     call.check_shape(call.rank(i) == 2, "operand ", i, " has rank ", call.rank(i), ", expected 2");
   call.check_shape(call.rank(kStart) == 1, "where rows begin is not one number for each batch entry");
+  for (const auto& [rows, cache] : {std::pair{kKeys, kKeyCache}, std::pair{kValues, kValueCache}})
+    for (const std::size_t d : {0u, 1u, 3u}) ops::same_extent(call, call.dims(cache)[d], call.dims(rows)[d], "extents beside the places");
+  const std::string& mode = call.attributes().string("mode");
+  call.validate(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
   call.out(0, call.dtype(kQueries), call.dims(kQueries));
   call.out(1, call.dtype(kKeyCache), call.dims(kKeyCache));
   call.out(2, call.dtype(kValueCache), call.dims(kValueCache));
