@@ -43,15 +43,8 @@ DecoderSession::Impl::Impl(std::shared_ptr<const decoders::SessionModel> of, int
   need(*context, context->set_input_shape(model->engine.binding_index("start"), Shape{sequences}));
 }
 
-// What is bound already is left alone: a context that has states prepares its next run anew after each bind(), which takes longer than a
-// step's launch where there are many layers.
 void DecoderSession::Impl::bind(const char* name, void* memory, std::int64_t bytes) {
-  const int binding = model->engine.binding_index(name);
-  if (const auto [at, fresh] = bound_.try_emplace(binding, memory, bytes); !fresh) {
-    if (at->second == std::pair(memory, bytes)) return;
-    at->second = {memory, bytes};
-  }
-  need(*context, context->bind(binding, memory, bytes));
+  need(*context, context->bind(model->engine.binding_index(name), memory, bytes));
 }
 
 void DecoderSession::Impl::check(std::span<const std::vector<std::int32_t>> tokens) const {

@@ -1,7 +1,6 @@
 // A batch of sequences: one context whose states are the cache, and the tokens that are in it.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,7 +47,6 @@ struct DecoderSession::Impl {
   std::vector<std::int32_t> run_ids_, positions_, last_;
   std::vector<std::int64_t> start_;
   std::span<float> run_logits_;      // the context's own memory, which a GPU writes without a copy in between
-  std::map<int, std::pair<void*, std::int64_t>> bound_;   // memory and bytes by binding
   std::vector<std::uint8_t> keys_;   // never read: its extent says how many places of the cache are
 };
 
