@@ -3,6 +3,7 @@
 //
 //   gpu_bench problems.txt [filter [tactic]]     lines "name | graph in text form"; those whose line contains the filter; only tactics
 //                                                whose name contains that
+//   gpu_bench limits                    what parts of a Hopper GPU can do (docs/lab/gpu-limits.md)
 //   gpu_bench copies                    the GPU's copy speed, for problems that only move data (gpu_memory_problems.txt)
 //
 // Operands of FusedAttention lie as they do in an encoder: queries, keys and values side by side for each token. Where a problem's name
@@ -18,6 +19,7 @@
 #include "backends/code.h"
 #include "backends/tactic_set.h"
 #include "base/check.h"
+#include "gpu_limits.h"
 #include "ir/op_def.h"
 #include "ir/text.h"
 #include "ops/cases.h"
@@ -229,8 +231,9 @@ void time_copies() {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 2) throw std::runtime_error("usage: gpu_bench copies | problems.txt [filter [tactic]]");
+  if (argc < 2) throw std::runtime_error("usage: gpu_bench copies | limits | problems.txt [filter [tactic]]");
   if (std::string_view(argv[1]) == "copies") return time_copies(), 0;
+  if (std::string_view(argv[1]) == "limits") return bench::measure_gpu_limits(), 0;
   std::ifstream file(argv[1]);
   if (!file) throw std::runtime_error(cat("cannot read ", argv[1]));
   std::vector<std::unique_ptr<Bench>> all;

@@ -98,7 +98,8 @@ TEST(Pictures, KeepThePermissionToRound) {
   std::map<std::string, passes::Pass> all;
   for (const char* kind : {"cpu", "cuda"})
     for (const passes::Pass& pass : passes::pipeline_for({.kind = kind, .arch = 90}, {}).fuse) all.emplace(pass.name, pass);
-  for (const char* name : {"defer_norms", "sink_transpose", "transpose_gemms"}) all.emplace(name, passes::find_pass(name));
+  for (const char* name : {"defer_norms", "norm_at_reader", "sink_transpose", "transpose_gemms"})
+    all.emplace(name, passes::find_pass(name));
   int anchors = 0;
   for (const auto& [name, pass] : all)
     for (const Picture& picture : pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/compiler/passes/rules" / (name + ".cpp")))

@@ -81,8 +81,9 @@ struct Row {
   Count (*flops)(const WorkStep&);
 };
 constexpr std::array kRows{Row{"MatMul", product_rows}, Row{"MatMulInteger", product_rows}, Row{"MatMulFloat8", product_rows},
-                           Row{"GemmLayerNorm", product_rows}, Row{"Gemm", gemm}, Row{"Conv", convolution}, Row{"ConvInteger", convolution},
-                           Row{"ConvFloat8", convolution}, Row{"ConvTranspose", transposed_convolution}, Row{"FusedAttention", attention},
+                           Row{"GemmLayerNorm", product_rows}, Row{"NormGemm", product_rows}, Row{"Gemm", gemm}, Row{"Conv", convolution},
+                           Row{"ConvInteger", convolution}, Row{"ConvFloat8", convolution},
+                           Row{"ConvTranspose", transposed_convolution}, Row{"FusedAttention", attention},
                            Row{"RNN", recurrent}, Row{"GRU", recurrent}, Row{"LSTM", recurrent},
                            // Their shapes alone do not say it here.
                            Row{"ConvMaxPool", unknown}, Row{"ExpandDepthwise", unknown}, Row{"GemmRowStats", unknown},

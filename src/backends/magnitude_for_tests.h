@@ -21,7 +21,8 @@ inline const std::set<std::string_view> kNorms = {"LayerNormalization", "Instanc
 // turns and mixes by sines, or adds logarithms; several sums in one operator: held by the largest element alone.
 inline const std::set<std::string_view> kNotHeld = {
     "LSTM", "GRU", "RNN", "RecurrentStack", "RecurrentInt8", "Resize", "GridSample", "DeformConv", "RoiAlign", "DFT", "STFT",
-    "RotaryEmbedding", "ReduceLogSum", "ReduceLogSumExp", "SkipLayerNorm", "BatchNormalization", "ExpandDepthwise"};
+    "RotaryEmbedding", "ReduceLogSum", "ReduceLogSumExp", "SkipLayerNorm", "BatchNormalization", "ExpandDepthwise",
+    "NormMatMul", "RotaryCacheUpdate"};
 
 inline Tensor in_f64(const Tensor& t, bool absolute) {
   if (t.dtype() != DType::f32) return t;

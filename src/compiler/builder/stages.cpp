@@ -229,7 +229,7 @@ passes::PrecisionFacts Stages::look(const ir::Graph& source, const ir::Graph& re
   const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;
   OverflowCheck check{.config = config, .rewrite = [&](ir::Graph& copy, const std::vector<plan::Range>& at) {
                         rewrite_at(copy, at, passes, quiet);
-                      }, .open = {}, .report = &report};
+                      }, .open = {}, .report = &report, .known = &findings.too_large};
   if (open_graph)
     check.open = [&] {
       ir::Graph open = open_graph();

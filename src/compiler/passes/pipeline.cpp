@@ -88,11 +88,13 @@ Names canonical_for_launches() {
 }
 Names fuse_for_launches() {
   return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_gemm_layer_norm", "fuse_quantized_norm",
-          "fuse_quantized_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
+          "fuse_quantized_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common",
+          "fuse_rotary_cache_update", "fuse_norm_matmul"};
 }
 // Norms that their readers compute, and GroupNorms as rows.
 Names other_form_for_fp16() {
-  return {"defer_norms", "lower_group_norm_nhwc", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
+  return {"defer_norms", "norm_at_reader", "lower_group_norm_nhwc", "lower_group_norm", "fold_constants", "fuse_long_reductions",
+          "merge_common"};
 }
 // Bodies that run block by block take reductions in.
 Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }

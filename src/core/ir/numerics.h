@@ -1,6 +1,6 @@
 // Numerics: how far the computation of one node may leave exact arithmetic of its types. The user gives the permission
-// (BuildConfig), passes/precision/ writes it at the nodes, tactics ask for it. It is no attribute: a model file has no say in it. Every
-// field but `exact` starts without permission, so that a pass that loses one makes a node slower and never less exact than the user allowed.
+// (BuildConfig), passes/precision/ writes it at the nodes, tactics ask for it. It is no attribute: a model file has no say in it. No field
+// permits anything at first, so that a pass that loses one makes a node slower and never less exact than the user allowed.
 #pragma once
 
 #include <optional>

@@ -82,7 +82,7 @@ Status ExecutionContext::bind(int binding, void* memory, std::int64_t bytes) noe
   if (binding < 0 || binding >= static_cast<int>(c.bindings.memory.size())) return {Status::invalid_binding, binding};
   const auto b = static_cast<std::size_t>(binding);
   if (!c.objects.bound.empty() && memory && runtime::is_object(*c.engine, b)) return {Status::invalid_binding, binding};
-  const bool settled = !c.shapes.changed && !c.bindings.changed && !c.extras;
+  const bool settled = !c.shapes.changed && !c.bindings.changed && runtime::is_plain(c, b);   // the next run needs no preparation
   if (settled && memory && memory == c.bindings.memory[b] && bytes == c.bindings.bytes[b] && runtime::lies_as_before(c, b)) return {};
   if (c.extras) runtime::forget_extras(c, b);
   c.bindings.memory[b] = memory;

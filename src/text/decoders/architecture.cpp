@@ -25,5 +25,8 @@ std::string known_architectures() {
 NetworkTensor Tokens::embedded(const std::string& table, std::int64_t rows, std::int64_t width) const {
   return blocks.rows_of(table, {rows, width}, ids);
 }
+NetworkTensor Tokens::asked(NetworkTensor x, std::int64_t width) const {
+  return blocks.net.gather(blocks.net.shuffle(x, {}, Shape{-1, width}), last);
+}
 
 }  // namespace tenfold::decoders

@@ -13,13 +13,15 @@ namespace tenfold::decoders {
 using transformers::Blocks;
 using transformers::Weights;
 
-// What a kind of decoder is given: config.json, the weights' prefix, ids and positions of i32[batch, tokens].
+// What a kind of decoder is given: config.json, the weights' prefix, ids and positions of i32[batch, tokens], and which tokens' logits are
+// asked for, counted over the batch.
 struct Tokens {
   const Blocks& blocks;
   const tokenizing::Json& config;
   std::string prefix;   // of the tensors' names: "transformer.", "model.", or empty
-  NetworkTensor ids, positions;
+  NetworkTensor ids, positions, last;
   CachedAttention& attention;
+  NetworkTensor asked(NetworkTensor x, std::int64_t width) const;   // the rows of those tokens: the last norm is of them alone
   NetworkTensor embedded(const std::string& table, std::int64_t rows, std::int64_t width) const;   // rows of a table by ids
 };
 
@@ -29,7 +31,7 @@ struct Architecture {
   std::string table;                                  // the tensor of token embeddings, without the prefix
   std::string places;                                 // the field of config.json that says how many tokens a sequence may have
   CacheSizes (*cache)(const tokenizing::Json& config) = nullptr;   // its capacity is the caller's
-  NetworkTensor (*hidden)(const Tokens& tokens) = nullptr;         // [batch, tokens, width], behind the last norm
+  NetworkTensor (*hidden)(const Tokens& tokens) = nullptr;         // [tokens asked for, width], behind the last norm
 };
 
 const std::vector<Architecture>& architectures();

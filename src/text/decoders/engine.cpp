@@ -11,7 +11,7 @@ namespace tenfold::decoders {
 namespace {
 
 // Raised when networks change, so that plans of older ones are not taken.
-constexpr int kNetworks = 3;
+constexpr int kNetworks = 4;
 
 // Kernels of a step are chosen for a cache that is half full: `usual` tokens.
 OptimizationProfile profile(const CacheSizes& cache, std::int64_t batch, std::int64_t min_tokens, std::int64_t usual_tokens,

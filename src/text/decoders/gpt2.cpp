@@ -58,7 +58,7 @@ NetworkTensor hidden(const Tokens& t) {
         b.activation(activation, product(b, layer + "mlp.c_fc", b.layer_norm(layer + "ln_2", x, s.width, s.epsilon), s.width, s.wide));
     x = b.sum(x, product(b, layer + "mlp.c_proj", wide, s.wide, s.width));
   }
-  return b.layer_norm(t.prefix + "ln_f", x, s.width, s.epsilon);
+  return b.layer_norm(t.prefix + "ln_f", t.asked(x, s.width), s.width, s.epsilon);
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ NetworkTensor hidden(const Tokens& t) {
     x = b.sum(x, attended(t, s, rotary, i, layer + "self_attn.", b.rms_norm(layer + "input_layernorm", x, s.width, s.epsilon)));
     x = b.sum(x, fed(b, s, layer + "mlp.", b.rms_norm(layer + "post_attention_layernorm", x, s.width, s.epsilon)));
   }
-  return b.rms_norm(t.prefix + "norm", x, s.width, s.epsilon);
+  return b.rms_norm(t.prefix + "norm", t.asked(x, s.width), s.width, s.epsilon);
 }
 
 }  // namespace

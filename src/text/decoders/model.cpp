@@ -137,8 +137,7 @@ Network Model::network() const {
                       positions = net.input("positions", DType::i32, {"batch", "tokens"});
   const NetworkTensor last = net.input("last", DType::i32, {speculate > 0 ? "rows" : "batch"});
   CachedAttention attention(b, cache, positions);
-  const NetworkTensor hidden = architecture->hidden({b, fields, prefix, ids, positions, attention});
-  const NetworkTensor rows = net.gather(net.shuffle(hidden, {}, Shape{-1, width}), last);
+  const NetworkTensor rows = architecture->hidden({b, fields, prefix, ids, positions, last, attention});
   const transformers::LinearLayer layer{.name = head(), .in = width, .out = vocabulary, .gives_logits = true};
   net.mark_output(b.product(rows, layer), "logits");
   return net;

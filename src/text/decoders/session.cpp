@@ -35,10 +35,11 @@ DecoderSession::Impl::Impl(std::shared_ptr<const decoders::SessionModel> of, int
   });
   const auto rows = static_cast<std::size_t>(sequences);
   const std::size_t max_rows = rows * static_cast<std::size_t>(model->speculate + 1);
-  start_.resize(rows), run_logits_.resize(max_rows * static_cast<std::size_t>(model->vocabulary));
+  start_.resize(rows);
+  run_logits_ = {static_cast<float*>(context->own_memory(model->engine.binding_index("logits"))),
+                 max_rows * static_cast<std::size_t>(model->vocabulary)};
   keys_.resize(static_cast<std::size_t>(cache.capacity), 1);
   bind("start", start_.data(), static_cast<std::int64_t>(rows * sizeof(std::int64_t)));
-  bind("logits", run_logits_.data(), static_cast<std::int64_t>(run_logits_.size() * sizeof(float)));
   need(*context, context->set_input_shape(model->engine.binding_index("start"), Shape{sequences}));
 }
 
@@ -129,7 +130,7 @@ std::span<const float> DecoderSession::Impl::append_each(std::span<const std::ve
   }
   run(whole, from, count, options);
   ids = std::move(whole);
-  return std::span<const float>(run_logits_).first(last_.size() * static_cast<std::size_t>(model->vocabulary));
+  return run_logits_.first(last_.size() * static_cast<std::size_t>(model->vocabulary));
 }
 
 // In pieces of a prompt. No piece may end behind the cache: a sequence that is near its end computes some of its last tokens again.

@@ -46,7 +46,7 @@ struct DecoderSession::Impl {
   std::int64_t sequences() const { return static_cast<std::int64_t>(ids.size()); }
   std::vector<std::int32_t> run_ids_, positions_, last_;
   std::vector<std::int64_t> start_;
-  std::vector<float> run_logits_;
+  std::span<float> run_logits_;      // the context's own memory, which a GPU writes without a copy in between
   std::vector<std::uint8_t> keys_;   // never read: its extent says how many places of the cache are
 };
 

@@ -12,7 +12,7 @@
 
 namespace tenfold::backends::cuda {
 
-inline constexpr int kMaxThreadsDims = std::extent_v<decltype(ThreadsOperand::d)>, kMaxThreadsOperands = 8, kThreadsOfBlock = 256;
+inline constexpr int kMaxThreadsDims = std::extent_v<decltype(ThreadsOperand::d)>, kMaxThreadsOperands = 9, kThreadsOfBlock = 256;
 
 // Every operand plain, of whole bytes and not too many dims. `finishes`: the rule ends in `finish(a, at, r)`, so that an epilogue can
 // follow.

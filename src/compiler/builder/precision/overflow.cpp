@@ -8,6 +8,7 @@
 #include "builder/model/profiles.h"
 #include "builder/precision/observed_runs.h"
 #include "builder/precision/overflow_cache.h"
+#include "builder/shared_constants.h"
 #include "ops/cases.h"
 
 namespace tenfold::builder {
@@ -82,26 +83,50 @@ Inputs with_random(const ir::Graph& graph, Inputs inputs) {
   return inputs;
 }
 
+// A result and what it is made of, by name.
+struct Made {
+  std::string result;
+  std::vector<std::string> operands;
+};
+std::vector<Made> results_of(const ir::Graph& graph) {
+  std::vector<Made> all;
+  for (const auto& node : graph.nodes())
+    for (const ir::Value* v : node->outputs) {
+      Made& made = all.emplace_back(Made{v->name, {}});
+      for (const ir::Value* in : node->inputs)
+        if (in) made.operands.push_back(in->name);
+    }
+  return all;
+}
+
 // Runs every node of the graph by itself, on all cores.
 Magnitudes run(ir::Graph graph, const std::vector<plan::Range>& ranges, const Inputs& inputs, const BuildConfig& config) {
-  const ir::Graph copy = graph.clone();
+  const std::vector<Made> made = results_of(graph);   // not the graph itself, which has its weights
   Magnitudes magnitudes;
   ObservedRuns(std::move(graph), ranges, config).run(inputs, [&magnitudes](std::string_view name, const Tensor& t) {
     double& slot = magnitudes[std::string(name)];
     slot = std::max(slot, largest(t));
   });
-  for (const auto& node : copy.nodes())   // results that are views of operands
-    for (const ir::Value* v : node->outputs)
-      if (!magnitudes.count(v->name))
-        for (const ir::Value* in : node->inputs)
-          if (in && magnitudes.count(in->name)) magnitudes[v->name] = std::max(magnitudes[v->name], magnitudes[in->name]);
+  for (const Made& one : made)   // results that are views of operands
+    if (!magnitudes.count(one.result))
+      for (const std::string& in : one.operands)
+        if (magnitudes.count(in)) magnitudes[one.result] = std::max(magnitudes[one.result], magnitudes[in]);
   std::erase_if(magnitudes, [](const auto& one) { return one.second <= kLargest; });
   return magnitudes;
 }
 
-Magnitudes run_at(const ir::Graph& source, const std::vector<plan::Range>& ranges, const Inputs* given, const OverflowCheck& check) {
+// Weights that the build has rewritten already are taken from there: in f32 they may be most of a machine's memory.
+void share_weights(ir::Graph& graph, const ir::Graph& rewritten) {
+  SharedConstants shared;
+  ir::Graph known = rewritten.clone();
+  shared.share(known), shared.share(graph);
+}
+
+Magnitudes run_at(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges, const Inputs* given,
+                  const OverflowCheck& check) {
   ir::Graph graph = source.clone();
   check.rewrite(graph, ranges);
+  share_weights(graph, rewritten);
   const Inputs inputs = with_random(graph, given ? *given : Inputs{});
   return run(std::move(graph), ranges, inputs, check.config);
 }
@@ -119,18 +144,18 @@ Magnitudes search(const ir::Graph& source, const ir::Graph& rewritten, const std
     const Inputs set = first_examples(source, whole);
     OptimizationProfile profile;
     for (const auto& [name, tensor] : set) profile[name] = {tensor.shape(), tensor.shape(), tensor.shape()};
-    for (const auto& [name, magnitude] : run_at(source, symbol_ranges(source, profile, {}), &set, check))
+    for (const auto& [name, magnitude] : run_at(source, rewritten, symbol_ranges(source, profile, {}), &set, check))
       all[name] = std::max(all[name], magnitude);
   }
   if (!check.config.typical_inputs.empty()) return all;
   const std::map<std::string, std::int64_t> one = one_example(source);
   if (!one.empty()) {
     try {
-      if (Magnitudes magnitudes = run_at(source, fixed_at(ranges, one), nullptr, check); all_known(magnitudes, rewritten))
+      if (Magnitudes magnitudes = run_at(source, rewritten, fixed_at(ranges, one), nullptr, check); all_known(magnitudes, rewritten))
         return magnitudes;
     } catch (const Error&) {}
   }
-  return run_at(source, fixed_at(ranges, {}), nullptr, check);
+  return run_at(source, rewritten, fixed_at(ranges, {}), nullptr, check);
 }
 
 // Once all profiles fix a batch it is a number in the graph; a model whose branches hang on it runs only so.
@@ -182,8 +207,11 @@ std::set<std::string> values_beyond_f16(const ir::Graph& source, const ir::Graph
     OverflowCache cache(check.config.timing_cache);
     const Hash128 key = cache.used() ? overflow_key(source, ranges, check.config) : Hash128{};
     std::optional<Magnitudes> magnitudes = cache.find(key);
+    const bool for_all = check.known && !check.config.typical_inputs.empty();
+    if (!magnitudes && for_all && *check.known && all_known(**check.known, rewritten)) magnitudes = *check.known;
     if (!magnitudes) {
       magnitudes = search_in_few(source, rewritten, ranges, check);
+      if (for_all) *check.known = magnitudes;
       cache.add(key, *magnitudes, Log(check.config.log));
     }
     if (!all_known(*magnitudes, rewritten))

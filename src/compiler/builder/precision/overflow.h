@@ -1,6 +1,8 @@
 // Values that f16 cannot hold: found by running the graph in f32 on the CPU before it is narrowed, on the caller's data or at random.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -15,6 +17,8 @@ struct OverflowCheck {
   // The source with those extents open that profiles fix, and its ranges, so that a few examples of a batch will do; may be empty.
   std::function<std::pair<ir::Graph, std::vector<plan::Range>>()> open;
   BuildReport* report = nullptr;
+  // What one profile finds on the caller's inputs, which are run at their own extents, the next ones find, too. May be null.
+  std::optional<std::map<std::string, double>>* known = nullptr;
 };
 
 // Names of values of `rewritten` (the source at `ranges`) that are to stay f32, told to the log and the report with how large they became.

@@ -126,6 +126,32 @@ TEST(Overflow, OfAFixedBatchToo) {
   }
 }
 
+// The caller's inputs say the same for every profile of a build.
+TEST(Overflow, AnotherProfileRunsNothingAgain) {
+  const ir::Graph source = parse(R"((x f32[6,8])
+    s = f32[]{100.0}
+    y = Mul(x, s))");
+  Tensor x = ops::random_tensor(DType::f32, {6, 8}, 1);
+  x.mutable_data<float>()[0] = 1000;
+  BuildConfig config;
+  int opened = 0;
+  std::optional<std::map<std::string, double>> known;
+  OverflowCheck check{.config = config, .rewrite = specialize, .open = {}, .report = nullptr, .known = &known};
+  check.open = [&] {
+    ++opened;
+    return std::pair(parse("(x f32[batch,8])\n s = f32[]{100.0}\n y = Mul(x, s)"), std::vector<plan::Range>{{"batch", 6, 6, 6}});
+  };
+  for (const int runs : {1, 2}) {   // at random each profile has its own
+    EXPECT_TRUE(values_beyond_f16(source, source, {}, check).empty());
+    EXPECT_EQ(opened, runs);
+  }
+  config.typical_inputs = {{{"x", x}}};
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(values_beyond_f16(source, source, {}, check), std::set<std::string>{"y"});
+    EXPECT_EQ(opened, 3);
+  }
+}
+
 TEST(Overflow, InfinitiesOfTheModelAreNoReason) {
   const Checked c = checked(R"((x f32[batch,8])
     s = f32[]{0.0}

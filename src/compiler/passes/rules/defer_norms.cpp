@@ -22,7 +22,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ops/fold.h"
+#include "passes/deferred_norms.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -36,33 +36,10 @@ using ir::Value;
 
 constexpr std::int64_t kFewRows = 1024;  // whose norms cost little
 
-// What a norm would make: (sum * inverse - offset) * scale + bias.
-struct Norm {
-  Value *sum, *inverse, *offset, *scale, *bias;
-};
+using Norm = DeferredNorm;
 using Norms = std::map<const Value*, Norm>;
 
-std::uint16_t wide(BodyBuilder& b, std::uint16_t v) { return b.type_of(v) == DType::f32 ? v : b.cast(v, DType::f32); }
-std::uint16_t narrow(BodyBuilder& b, std::uint16_t v, DType type) { return type == DType::f32 ? v : b.cast(v, type); }
-
-bool reads_once(const Node& user, const Value* v) { return std::count(user.inputs.begin(), user.inputs.end(), v) == 1; }
-bool multiplies(const Node& user, const Value* v) {
-  if (user.op() != "MatMul" || user.outputs.size() != 1 || user.in(0) != v || !reads_once(user, v) || !user.out()) return false;
-  return user.in(1)->is_constant() && user.in(1)->rank() == 2 && user.in(1)->dtype() == v->dtype();
-}
-bool adds(const Node& user, const Value* v) { return user.op() == "GemmLayerNorm" && user.in(5) == v && reads_once(user, v); }
-
-bool has_many_rows(const ir::Graph& graph, const Node& n) {
-  const ir::Dims& dims = n.out()->dims();
-  return ir::product(std::span(dims).first(dims.size() - 1)).bounds(graph.box()).upper >= kFewRows;
-}
-
-// The rows that a product adds, in f32.
-Value* sum_of_rows(ir::Graph& graph, Value* a, Value* b) {
-  if (!a || !b) return a ? a : b;
-  BodyBuilder body({a->dtype(), b->dtype()});
-  return ops::fold(graph, body.finish({body.binary(Prim::add, wide(body, 0), wide(body, 1))}), {a, b}, b->name);
-}
+bool has_many_rows(const ir::Graph& graph, const Node& n) { return rows_of(graph, n).upper >= kFewRows; }
 
 Norm defer(ir::Graph& graph, Node& n, const Norms& norms) {
   std::vector<Value*> operands{n.in(0), n.in(1), n.in(4), n.in(5)};
@@ -77,15 +54,6 @@ Norm defer(ir::Graph& graph, Node& n, const Norms& norms) {
   return {made->outputs[0], made->outputs[1], made->outputs[2], n.in(2), n.in(3)};
 }
 
-// The matrix that multiplies the sum in place of what the norm makes, and what is to be added.
-std::vector<Value*> centered(ir::Graph& graph, Value* w, const Norm& norm) {
-  Value matrix, shift;
-  matrix.name = w->name + "_centered", shift.name = w->name + "_shift";
-  Node node;
-  node.def = &graph.registry().get("CenterWeights"), node.inputs = {w, norm.scale, norm.bias}, node.outputs = {&matrix, &shift};
-  return ops::fold(graph, node);
-}
-
 // The product of what the norm would make, out of that of the sum.
 void multiply_sum(ir::Graph& graph, Node& n, const Norm& norm) {
   Value* w = n.in(1);
@@ -93,17 +61,10 @@ void multiply_sum(ir::Graph& graph, Node& n, const Norm& norm) {
   const std::vector<Value*> constants = centered(graph, w, norm);
   BodyBuilder b({type, DType::f32, type});
   ir::Body body = b.finish({narrow(b, b.binary(Prim::add, b.binary(Prim::mul, wide(b, 0), 1), wide(b, 2)), type)});
-  if (n.body) {
-    std::vector<int> links(n.body->inputs.size(), -1);
-    links[0] = body.outputs[0];
-    body = ir::compose(body, *n.body, links);
-  }
   Node product;
   product.def = n.def, product.attributes = n.attributes, product.name = n.name, product.numerics = n.numerics, product.anchor_inputs = 2;
   product.inputs = {norm.sum, constants[0], norm.inverse, constants[1]};
-  for (std::size_t i = n.body ? static_cast<std::size_t>(n.anchor_inputs) : n.inputs.size(); i < n.inputs.size(); ++i)
-    product.inputs.push_back(n.inputs[i]);
-  product.body = std::move(body);
+  append_epilogue(n, std::move(body), product);
   graph.replace_uses(n.out(), graph.add(std::move(product), 1, &n)->out());
 }
 

@@ -99,11 +99,27 @@ bool fold_by_value(ir::Graph& graph, ir::Node& node) {
   return true;
 }
 
+// What only a folded node read goes at once: a model's weights, widened and then transposed, would be there in each form until the end.
+void release(ir::Graph& graph, ir::Node& node) {
+  constexpr std::int64_t kLarge = 1 << 20;   // bytes
+  const auto is_used = [&](const ir::Value* v) { return !v->users.empty() || graph.is_output(v); };
+  if (bytes_of(node.inputs) < kLarge || std::any_of(node.outputs.begin(), node.outputs.end(), is_used)) return;
+  const std::vector<ir::Value*> operands = node.inputs;
+  graph.erase(node);
+  for (ir::Value* v : operands)
+    if (v && !is_used(v)) v->constant = std::make_shared<const ir::Constant>();
+}
+
 bool run(ir::Graph& graph, std::optional<DType> stored) {
   bool changed = false;
   for (ir::Node* node : graph.node_list()) {
-    if (stored && fold_before_cast(graph, *node, *stored)) changed = true;
-    else if (!stored || !stays_stored(graph, *node, *stored)) changed = fold_by_shape(graph, *node) || fold_by_value(graph, *node) || changed;
+    if (stored && fold_before_cast(graph, *node, *stored)) {
+      changed = true;
+    } else if (!stored || !stays_stored(graph, *node, *stored)) {
+      const bool by_shape = fold_by_shape(graph, *node), by_value = !by_shape && fold_by_value(graph, *node);
+      if (by_value) release(graph, *node);
+      changed = changed || by_shape || by_value;
+    }
   }
   return changed;
 }

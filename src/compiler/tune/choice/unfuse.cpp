@@ -61,6 +61,7 @@ bool unfuse_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) 
     return false;
   }
   graph.replace_uses(node.outputs[0], region->outputs[0]);
+  for (std::size_t i = 1; i < node.outputs.size(); ++i) graph.replace_uses(node.outputs[i], anchor->outputs[i]);
   graph.erase(node);
   return true;
 }

@@ -43,6 +43,13 @@ void use_own_memory(ContextState& c, std::size_t b) {
   c.bindings.memory[b] = c.bindings.own[b].memory.get(), c.bindings.bytes[b] = c.bindings.own[b].bytes;
 }
 
+bool is_plain(const ContextState& c, std::size_t b) noexcept {
+  if (!c.extras) return true;
+  const Extras& extras = *c.extras;
+  return !extras.outputs_wait && extras.expected[b].empty() && !extras.borders[b].base && !extras.allocators[b].allocate &&
+         !extras.copied[b] && !holds_state(c, b);
+}
+
 void forget_extras(ContextState& c, std::size_t b) noexcept {
   if (!c.extras) return;
   before_changes(c);

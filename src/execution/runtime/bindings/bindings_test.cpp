@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 
 #include "builder/builder.h"
 #include "builder/open_built.h"
 #include "ir/text.h"
 #include "ops/cases.h"
+#include "runtime/context.h"
 #include "runtime/device/far_backend_for_tests.h"
 
 namespace tenfold {
@@ -168,6 +170,31 @@ TEST_P(Bindings, StateTakesTheShapeOfTheOutput) {
   }
   expect_ok(*context, context->run());
   EXPECT_EQ(context->run().code, Status::invalid_shape) << "nine rows are more than the profile has";
+}
+
+// As a decoder's steps do. Beside states plain memory is plain; strides are not.
+TEST_P(Bindings, WhatIsBoundAgainAsItWasNeedsNoPreparation) {
+  const Engine engine = build("(s f32[4], x f32[4])\n y = Add(s, x)");
+  const auto context = engine.create_context();
+  const bool& changed = runtime::ContextAccess::of(*context).bindings.changed;
+  std::vector<float> x = counted(4), other(4, 10), spread(8, 100), got(4);
+  expect_ok(*context, bind_state(*context, 2, 0));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(context->bind(1, x.data(), 16));
+    EXPECT_EQ(changed, i == 0);
+    expect_ok(*context, context->run());
+  }
+  ASSERT_TRUE(context->bind(1, other.data(), 16));
+  EXPECT_TRUE(changed);
+  expect_ok(*context, context->run());
+  ASSERT_TRUE(bind_strided(*context, 1, spread.data(), 32, std::array<std::int64_t, 1>{2}));
+  expect_ok(*context, context->run());
+  ASSERT_TRUE(context->bind(1, spread.data(), 32));
+  EXPECT_TRUE(changed) << "its strides are forgotten";
+  spread[1] = 1000;
+  expect_ok(*context, context->run());
+  expect_ok(*context, read_state(*context, 0, got.data(), 16));
+  EXPECT_EQ(got, (std::vector<float>{213, 1116, 219, 222}));
 }
 
 TEST_P(Bindings, StateThatCannotBe) {

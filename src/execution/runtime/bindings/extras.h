@@ -47,6 +47,7 @@ void forget_next_shape(ContextState& context, std::size_t binding) noexcept;   /
 bool holds_state(const ContextState& context, std::size_t binding) noexcept;
 Status check_expected(ContextState& context);                              // outputs suit the tensors that they are bound to
 void forget_extras(ContextState& context, std::size_t binding) noexcept;   // the caller binds it otherwise
+bool is_plain(const ContextState& context, std::size_t binding) noexcept;  // there is nothing to forget
 void use_own_memory(ContextState& context, std::size_t binding);           // throws out_of_memory
 
 // Between runs: what was enqueued comes to its end where the host has copies to make for it, before bindings or shapes change, or another

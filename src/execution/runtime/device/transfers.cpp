@@ -46,7 +46,7 @@ Transfer way(ContextState& c, std::size_t b) {
   if (by_host && !c.device->staging[b]) c.device->staging[b] = c.engine->backend->memory().allocate_host(max);
   void* pinned = by_host ? c.device->staging[b].get() : memory;
   const bool direct = c.engine->backend->memory().device_reads_pinned() && max <= kAcrossTheBus && aligned(pinned) &&
-                      uses(c.program(), b) == 1;
+                      uses(c.program(), b) <= 1;   // what no step reads, needs no copy either
   return {.used = direct ? pinned : mirror, .pinned = pinned, .on_host = on_host, .by_host = by_host, .kind = kind};
 }
 

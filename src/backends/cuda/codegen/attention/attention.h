@@ -46,7 +46,12 @@ std::string generate_attention_mma(const AttentionProblem& p);
 std::string generate_attention_simple(const AttentionProblem& p);
 // `attention`: at most `rows` queries share a head of keys, whose keys `split` blocks share; from sm_90 on that may be more than one.
 // Grid: `split`, heads of keys, batch; threads: 32 for each of `warps`.
-std::string generate_attention_split_kv(const AttentionProblem& p, std::int64_t rows, int split);
+struct SplitKv {
+  std::int64_t rows = 1, queries = 0;   // of a head of queries; 0: as the run has it
+  bool mask_shared = false;             // one row of the mask for all heads and queries
+  int split = 1;
+};
+std::string generate_attention_split_kv(const AttentionProblem& p, const SplitKv& shape);
 
 void define_attention(KernelText& text, const AttentionProblem& p);   // macros of all of them
 // A function epilogue(x): what is stored of a result, before it is rounded to `out`.

@@ -5,11 +5,12 @@
 
 namespace tenfold::backends::cuda {
 
-std::string generate_attention_split_kv(const AttentionProblem& p, std::int64_t rows, int split) {
+std::string generate_attention_split_kv(const AttentionProblem& p, const SplitKv& shape) {
   KernelText text;
   define_attention(text, p);
-  text.define("ROWS", rows), text.define("SPLIT", split), text.define("UNROLL", rows <= 4 ? 4 : 2);
-  text.define("CLUSTER", split > 1 ? cat("__cluster_dims__(", split, ", 1, 1)") : "");
+  text.define("ROWS", shape.rows), text.define("QUERIES", shape.queries), text.define("MASK_SHARED", shape.mask_shared ? 1 : 0);
+  text.define("SPLIT", shape.split), text.define("UNROLL", shape.rows <= 4 ? 4 : 2);
+  text.define("CLUSTER", shape.split > 1 ? cat("__cluster_dims__(", shape.split, ", 1, 1)") : "");
   return text.of("attention/attention_split_kv.cu");
 }
 

@@ -23,10 +23,30 @@ ir::Body without_last_rounding(ir::Body body, DType out) {
   return ir::simplify(body);
 }
 
+namespace {
+
+// The body of `inputs`, and what happens to its result; `wide`: what lies between stays in f32.
+std::string print_results(const GemmProblem& p, const std::vector<std::string>& inputs, bool wide, const Printer& store) {
+  std::vector<std::string> results{"sum[v]"};
+  std::string out = "    #pragma unroll\n    for (int v = 0; v < WIDTH; ++v) {\n";
+  if (p.body) {
+    const ir::Body body = without_last_rounding(*p.body, p.out);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      out += cat("      const ", compute_type(body.inputs[i]), " e", i, " = ", inputs[i], ";\n");
+      names.push_back(cat("e", i));
+    }
+    out += print_body(body, names, "t", "      ", results, wide);
+  }
+  return out + cat("      ", store(results[0]), "\n    }\n");
+}
+
+}  // namespace
+
 std::string print_epilogue(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row, const Printer& by_column) {
   std::string out;
   bool wide = bits(p.in) == 8;  // whether intermediate results stay in f32
-  std::vector<std::string> inputs{"(sum[v])"}, results{"sum[v]"};
+  std::vector<std::string> inputs{"(sum[v])"};
   for (std::size_t o = 0; o < p.epilogue.size(); ++o) {
     const DType dtype = p.epilogue[o].dtype;
     const std::string array = cat("x", o), from = cat("(const ", storage_type(dtype), "*)a.epilogue[", o, "]");
@@ -57,17 +77,28 @@ std::string print_epilogue(const GemmProblem& p, int staged, const Printer& stor
                  array, ");\n");
     inputs.push_back(loaded(dtype, array + "[v]"));
   }
-  out += "    #pragma unroll\n    for (int v = 0; v < WIDTH; ++v) {\n";
-  if (p.body) {
-    const ir::Body body = without_last_rounding(*p.body, p.out);
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      out += cat("      const ", compute_type(body.inputs[i]), " e", i, " = ", inputs[i], ";\n");
-      names.push_back(cat("e", i));
-    }
-    out += print_body(body, names, "t", "      ", results, wide);
+  return out + print_results(p, inputs, wide, store);
+}
+
+EpilogueText print_epilogue_apart(const GemmProblem& p, const Printer& store) {
+  EpilogueText text;
+  bool wide = bits(p.in) == 8;
+  std::vector<std::string> inputs{"(sum[v])"};
+  for (std::size_t o = 0; o < p.epilogue.size(); ++o) {
+    const EpilogueOperand& operand = p.epilogue[o];
+    const bool by_element = operand.kind == EpilogueKind::whole || operand.kind == EpilogueKind::column;
+    const std::string name = cat("x", o), from = cat("(const ", storage_type(operand.dtype), "*)a.epilogue[", o, "]");
+    text.fields += cat(storage_type(operand.dtype), " ", name, by_element ? "[WIDTH]" : "", "; ");
+    if (by_element)
+      text.reads += cat("    read<WIDTH>(", from, operand.kind == EpilogueKind::whole ? cat(" + m * ", p.width(), " + n, x.") : " + n, x.",
+                        name, ");\n");
+    else
+      text.reads += cat("    x.", name, " = (", from, ")[", operand.kind == EpilogueKind::row ? "m" : "0", "];\n");
+    inputs.push_back(loaded(operand.dtype, cat("x.", name, by_element ? "[v]" : "")));
+    wide |= operand.kind == EpilogueKind::row;
   }
-  return out + cat("      ", store(results[0]), "\n    }\n");
+  text.results = print_results(p, inputs, wide, store);
+  return text;
 }
 
 }  // namespace tenfold::backends::cuda

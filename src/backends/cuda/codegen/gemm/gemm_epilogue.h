@@ -15,6 +15,13 @@ using Printer = std::function<std::string(const std::string&)>;
 std::string print_epilogue(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row = {},
                            const Printer& by_column = {});
 
+// The same in parts, for kernels that read operands long before sums are there: members of a structure `x`, statements that read them
+// at row `m`, column `n`, and statements for the results.
+struct EpilogueText {
+  std::string fields, reads, results;
+};
+EpilogueText print_epilogue_apart(const GemmProblem& p, const Printer& store);
+
 // The body without a last rounding to the result's type, which storing does as well. What is rounded to 8 bits is multiplied, not divided.
 ir::Body without_last_rounding(ir::Body body, DType out);
 

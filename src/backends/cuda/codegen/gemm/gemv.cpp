@@ -9,9 +9,11 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-std::string epilogue_of_one(const GemmProblem& p) {
+std::string epilogue_of_one(const GemmProblem& p, const ir::Body* combine) {
   std::string out;
-  std::vector<std::string> inputs{"mine"}, results{"mine"};
+  std::vector<std::string> results{"mine"};
+  if (combine) out += print_body(*combine, {"mine", "other"}, "c", "  ", results);
+  std::vector<std::string> inputs{results[0]};
   for (std::size_t o = 0; o < p.epilogue.size(); ++o) {
     const DType dtype = p.epilogue[o].dtype;
     const EpilogueKind kind = p.epilogue[o].kind;
@@ -29,14 +31,17 @@ std::string epilogue_of_one(const GemmProblem& p) {
 
 }  // namespace
 
-std::string generate_gemv(const GemmProblem& p, int rows) {
+std::string generate_gemv(const GemmProblem& p, int rows, const GemvExtras& extras) {
   KernelText text;
   std::int64_t width = 128 / bits(p.in);
   while (p.k % width != 0) width /= 2;
   text.define("IN", storage_type(p.in)), text.define("OUT", storage_type(p.out)), text.define("LOAD(x)", loaded(p.in, "(x)"));
   text.define("N", p.n), text.define("K", p.k), text.define("ROWS", rows), text.define("WARPS", gemv_warps(p, rows)),
       text.define("WIDTH", width);
-  text.define_code("EPILOGUE", epilogue_of_one(p));
+  text.define("NORM", extras.norm ? 1 : 0), text.define("EPSILON", cat(decimal(extras.epsilon), "f"));
+  text.define("SCALE", storage_type(extras.scale)), text.define("LOAD_SCALE(x)", loaded(extras.scale, "(x)"));
+  text.define("PAIR", extras.combine ? 1 : 0);
+  text.define_code("EPILOGUE", epilogue_of_one(p, extras.combine));
   return text.of("gemm/gemv.cu");
 }
 

@@ -15,8 +15,16 @@ inline int gemv_warps(const GemmProblem& p, int rows) {
   return p.n * p.k > kSmall ? 4 : rows == 1 ? 32 : 16;
 }
 
+// What becomes of rows on their way, and of the products with two matrices.
+struct GemvExtras {
+  bool norm = false;                    // rows are divided by their root mean square, and multiplied by a scale of this type
+  double epsilon = 0;
+  DType scale = DType::f16;
+  const ir::Body* combine = nullptr;    // makes the epilogue's value of the products with both matrices; null: there is one
+};
+
 // Takes GemvArguments. Exports `vectors`, for rows of both operands at multiples of 16 bytes, and `singles`;
 // grid: columns / warps, rows / `rows`.
-std::string generate_gemv(const GemmProblem& p, int rows);
+std::string generate_gemv(const GemmProblem& p, int rows, const GemvExtras& extras = {});
 
 }  // namespace tenfold::backends::cuda

@@ -10,7 +10,9 @@ struct SkinnyArguments {
   void* y;
   const void* epilogue[8];   // the epilogue's operands
   i64 m;
+  void *inverse, *offset;    // NORM: floats, one for each row
 };
-static_assert(sizeof(SkinnyArguments) == 384 && TENFOLD_OFFSET(SkinnyArguments, y) == 256 && TENFOLD_OFFSET(SkinnyArguments, m) == 328);
+static_assert(sizeof(SkinnyArguments) == 384 && TENFOLD_OFFSET(SkinnyArguments, y) == 256 && TENFOLD_OFFSET(SkinnyArguments, m) == 328 &&
+              TENFOLD_OFFSET(SkinnyArguments, offset) == 344);
 
 }  // namespace tenfold::backends::cuda

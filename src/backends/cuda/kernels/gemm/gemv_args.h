@@ -10,8 +10,10 @@ template <class In, class Out> struct GemvArgumentsOf {
   Out* y;
   const void* epilogue[8];   // the epilogue's operands
   i64 m;
+  const In* second;     // another matrix as b, or nothing
+  const void* scale;    // of the norm that rows are given, or nothing
 };
 using GemvArguments = GemvArgumentsOf<void, void>;
-static_assert(sizeof(GemvArguments) == 96 && TENFOLD_OFFSET(GemvArguments, epilogue) == 24 && TENFOLD_OFFSET(GemvArguments, m) == 88);
+static_assert(sizeof(GemvArguments) == 112 && TENFOLD_OFFSET(GemvArguments, epilogue) == 24 && TENFOLD_OFFSET(GemvArguments, m) == 88);
 
 }  // namespace tenfold::backends::cuda

@@ -3,8 +3,8 @@
 #pragma once
 
 #ifndef CONFIGURED
-#define INPUTS 5
-#define OUTPUTS 1
+#define INPUTS 9
+#define OUTPUTS 3
 #define INDEX u32            // by which places are divided
 #define THREADS 256
 #define EPILOGUE ((TY0*)a.out[0].p)[offset<RANKY0>(a.out[0], at)] = STOREY0((CY0)r);

@@ -14,6 +14,12 @@ __device__ __forceinline__ void tma_load_2d(u32 to, const TensorMap& map, int c0
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
                :: "r"(to), "l"(&map), "r"(c0), "r"(c1), "r"(barrier) : "memory");
 }
+// The same at this place of all blocks of a cluster whose bits are set, each of which counts the bytes.
+__device__ __forceinline__ void tma_load_2d_to(u32 to, const TensorMap& map, int c0, int c1, u32 barrier, int blocks) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1, {%2, %3}], [%4], %5;"
+               :: "r"(to), "l"(&map), "r"(c0), "r"(c1), "r"(barrier), "h"((u16)blocks) : "memory");
+}
 __device__ __forceinline__ void tma_load_3d(u32 to, const TensorMap& map, int c0, int c1, int c2, u32 barrier) {
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
                :: "r"(to), "l"(&map), "r"(c0), "r"(c1), "r"(c2), "r"(barrier) : "memory");

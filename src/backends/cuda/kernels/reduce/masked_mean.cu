@@ -37,7 +37,8 @@ template <int V> __device__ __forceinline__ void compute(const MaskedMeanArgumen
   const IN* x = a.x + begin * N;
   const MASK* mask = a.mask + begin;
   float* y = a.y + (i64)blockIdx.x * N;
-  float squares = 0.f;
+  constexpr bool kOnce = N <= kPieces * V && kPieces * V <= THREADS;   // each thread has one element of the mean at most
+  float squares = 0.f, own = 0.f;
   for (int first = 0; first < N; first += kPieces * V) {
     const int column = first + piece * V;
     const bool mine = column < N;
@@ -58,29 +59,26 @@ template <int V> __device__ __forceinline__ void compute(const MaskedMeanArgumen
       if (piece == 0) weights[group] = weight;
     }
     __syncthreads();
-    if (group == 0 && mine) {
-      float all = 0.f, result[V] = {};
-      for (int g = 0; g < kGroups; ++g) {
-        all += weights[g];
-        #pragma unroll
-        for (int i = 0; i < V; ++i) result[i] += sums[(g * V + i) * kPieces + piece];
-      }
-      all = max_nan(all, LEAST);
-      #pragma unroll
-      for (int i = 0; i < V; ++i) {
-        result[i] /= all;
-        squares += result[i] * result[i];
-        y[column + i] = result[i];
-      }
+    for (int c = threadIdx.x; c < kPieces * V; c += THREADS) {
+      const int at = first + c % kPieces * V + c / kPieces;
+      if (at >= N) continue;
+      float all = 0.f, result = 0.f;
+      #pragma unroll 16
+      for (int g = 0; g < kGroups; ++g) all += weights[g], result += sums[g * V * kPieces + c];
+      result /= max_nan(all, LEAST);
+      squares += result * result;
+      if (kOnce) own = result;
+      if (!kOnce || !NORMALIZE) y[at] = result;
     }
     __syncthreads();
   }
   if (!NORMALIZE) return;
   const float length = max_nan(sqrtf(over_block<Sum, THREADS>(squares, 0.f, room)), LEAST_LENGTH);
-  for (int first = 0; first < N && group == 0; first += kPieces * V)
-    #pragma unroll
-    for (int i = 0; i < V; ++i)
-      if (first + piece * V + i < N) y[first + piece * V + i] /= length;
+  for (int first = 0; first < N; first += kPieces * V)
+    for (int c = threadIdx.x; c < kPieces * V; c += THREADS) {
+      const int at = first + c % kPieces * V + c / kPieces;
+      if (at < N) y[at] = (kOnce ? own : y[at]) / length;
+    }
 }
 extern "C" __global__ void __launch_bounds__(THREADS) singles(MaskedMeanArgumentsOf<IN, MASK> a) { enter(); compute<1>(a); }
 extern "C" __global__ void __launch_bounds__(THREADS) vectors(MaskedMeanArgumentsOf<IN, MASK> a) { enter(); compute<WIDTH>(a); }

@@ -47,6 +47,12 @@ Verdict valid(const Problem& p, const Config& c) {
   return Verdict::only_if(c[0] == 1 || p.device->arch >= 90, "clusters need sm_90");
 }
 
+// All heads and queries of a batch entry see the same keys.
+bool mask_is_shared(const ir::Dims& mask) {
+  const auto is_one = [&](std::size_t from_end) { return mask.size() < from_end || mask[mask.size() - from_end] == ir::Dim(1); };
+  return is_one(2) && is_one(3);
+}
+
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
@@ -59,7 +65,10 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
   a.warps = kWarps;
   auto k = std::make_shared<Kernel>();
   k->split = c[0], k->masked = a.masked;
-  k->module = device_of(*p.device).load(generate_attention_split_kv(a, rows_of(p), static_cast<int>(c[0])), opening);
+  const ir::Dim queries = p.in[0].dims[2];
+  const SplitKv shape{rows_of(p), queries.is_constant() ? queries.constant() : 0, a.masked && mask_is_shared(p.in[3].dims),
+                      static_cast<int>(c[0])};
+  k->module = device_of(*p.device).load(generate_attention_split_kv(a, shape), opening);
   k->function = k->module->function("attention");
   return k;
 }

@@ -73,9 +73,14 @@ MomentsKernel::MomentsKernel(const Problem& p, const GemmProblem& gemm, int colu
       plain_(module_->function("plain")) {}
 
 Status::Code MomentsKernel::run(const RunArgs& args, int64_t m, const void* parts, Start start) const noexcept {
-  const MomentsArguments a{parts ? parts : args.out[0].data, args.out[1].data, args.out[2].data, m};
-  const Grid grid{parts ? ceil_div(m, int64_t{kMomentsThreads}) : m};
-  return launch(queue_of(args), parts ? finish_ : plain_, grid, kMomentsThreads, 0, &a, start);
+  if (!parts) return read(args, m, args.out[0].data, start);
+  const MomentsArguments a{parts, args.out[1].data, args.out[2].data, m};
+  return launch(queue_of(args), finish_, {ceil_div(m, int64_t{kMomentsThreads})}, kMomentsThreads, 0, &a, start);
+}
+
+Status::Code MomentsKernel::read(const RunArgs& args, int64_t m, const void* rows, Start start) const noexcept {
+  const MomentsArguments a{rows, args.out[1].data, args.out[2].data, m};
+  return launch(queue_of(args), plain_, {m}, kMomentsThreads, 0, &a, start);
 }
 
 }  // namespace tenfold::backends::cuda

@@ -14,6 +14,8 @@ class MomentsKernel {
   MomentsKernel(const Problem& p, const GemmProblem& gemm, int columns, Opening& opening);
   // `parts`: what the product's tiles told of `columns` each; null: the rows are read again.
   Status::Code run(const RunArgs& args, std::int64_t m, const void* parts, Start start = Start::early) const noexcept;
+  // Reads rows that lie elsewhere than in the first result.
+  Status::Code read(const RunArgs& args, std::int64_t m, const void* rows, Start start = Start::early) const noexcept;
 
  private:
   std::shared_ptr<const LoadedModule> module_;

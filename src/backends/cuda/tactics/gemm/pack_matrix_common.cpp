@@ -36,15 +36,20 @@ std::int64_t packed_matrix_bytes(const Problem& p, const Config&, int input) {
   const OperandDesc& b = p.in[1];
   return input == 1 && b.constant && b.dims.size() == 2 ? packed_weight_bytes(p) : -1;
 }
-void pack_matrix(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
-  transpose(constants[1]->raw(), packed, p.in[1].dims[0].constant(), p.in[1].dims[1].constant(), bits(p.in[1].dtype) / 8);
-  add_weight_sums(p, p.in[1].dims[1].constant(), packed);
+void pack_one(const OperandDesc& matrix, const void* from, void* packed) {
+  transpose(from, packed, matrix.dims[0].constant(), matrix.dims[1].constant(), bits(matrix.dtype) / 8);
 }
-Tensor unpack_matrix(const Problem& p, const Config&, int, const void* packed) {
-  const std::int64_t k = p.in[1].dims[0].constant(), n = p.in[1].dims[1].constant();
-  Tensor b(p.in[1].dtype, {k, n});
+Tensor unpack_one(const OperandDesc& matrix, const void* packed) {
+  const std::int64_t k = matrix.dims[0].constant(), n = matrix.dims[1].constant();
+  Tensor b(matrix.dtype, {k, n});
   transpose(packed, b.mutable_raw(), n, k, bits(b.dtype()) / 8);
   return b;
 }
+
+void pack_matrix(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
+  pack_one(p.in[1], constants[1]->raw(), packed);
+  add_weight_sums(p, p.in[1].dims[1].constant(), packed);
+}
+Tensor unpack_matrix(const Problem& p, const Config&, int, const void* packed) { return unpack_one(p.in[1], packed); }
 
 }  // namespace tenfold::backends::cuda

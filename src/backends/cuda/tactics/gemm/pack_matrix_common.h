@@ -9,4 +9,8 @@ std::int64_t packed_matrix_bytes(const Problem& p, const Config& c, int input); 
 void pack_matrix(const Problem& p, const Config& c, int input, std::span<const Tensor* const> constants, void* packed);
 Tensor unpack_matrix(const Problem& p, const Config& c, int input, const void* packed);
 
+// One matrix alone, as pack_matrix lays it, and back.
+void pack_one(const OperandDesc& matrix, const void* from, void* packed);
+Tensor unpack_one(const OperandDesc& matrix, const void* packed);
+
 }  // namespace tenfold::backends::cuda
