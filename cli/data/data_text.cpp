@@ -142,11 +142,16 @@ std::unique_ptr<formats::Samples> text_samples(const SampleSource& source) {
   if (source.tokenizer.empty())
     throw UsageError(flag + "=" + source.path +
                      ": text takes the model's tokenizer: --tokenizer=tokenizer.json (or a folder that holds it)");
-  const TextPath path(source.path);
+  return std::make_unique<TextSamples>(read_texts(source.flag, source.path), source);
+}
+
+std::vector<std::string> read_texts(const std::string& name, const std::string& given) {
+  const std::string flag = "--" + name;
+  const TextPath path(given);
   const std::string text = formats::read_whole(path.file);
   std::vector<std::string> texts = TextPath::is_table(path.file) ? column_of(text, path, flag) : lines_of(text);
   if (texts.empty()) throw Error(ErrorKind::io, flag + ": there is no text in '" + path.file + "'");
-  return std::make_unique<TextSamples>(std::move(texts), source);
+  return texts;
 }
 
 }  // namespace tenfold::cli

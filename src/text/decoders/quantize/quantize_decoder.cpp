@@ -1,4 +1,4 @@
-// A folder in the layout of compressed-tensors: each linear layer as `weight_packed`, `weight_scale` and `weight_shape`.
+// From a folder in floats to one with narrow layers: which they are, how they are rounded, what is copied.
 #include "tenfold/quantize_decoder.h"
 
 #include <algorithm>
@@ -8,62 +8,69 @@
 #include <set>
 
 #include "tenfold/internal/as_error.h"
-#include "text/decoders/model.h"
+#include "text/decoders/quantize/calibrate.h"
 #include "text/fail.h"
-#include "text/transformers/narrow/pack_steps.h"
 #include "text/transformers/safetensors_writer.h"
 
 namespace tenfold {
 
+using decoders::CalibrationSamples;
+using decoders::NarrowLayer;
 using tokenizing::fail;
+using transformers::LinearLayer;
 using transformers::NarrowForm;
+using transformers::NarrowLayout;
 using transformers::SafetensorsWriter;
 using transformers::Weights;
 namespace fs = std::filesystem;
 
 namespace {
 
-// What compressed-tensors calls Linear, without what it is told to ignore.
+bool is_gpt2(const decoders::Model& model) { return model.architecture->table == decoders::gpt2().table; }
+
+// What compressed-tensors calls Linear, without what it is told to ignore; of GPT-2, its Conv1D.
 bool is_linear(const decoders::Model& model, const std::string& name) {
   const transformers::TensorPlace& place = model.weights.place(name);
   return name.ends_with(".weight") && place.shape.size() == 2 && place.bytes > 0 && name != model.prefix + model.architecture->table &&
-         name != "lm_head.weight";
+         name != "lm_head.weight" && (!is_gpt2(model) || name.starts_with(model.prefix + "h."));
 }
 
-std::string layer_of(const std::string& tensor) { return tensor.substr(0, tensor.size() - std::string(".weight").size()); }
+LinearLayer layer_of(const decoders::Model& model, const std::string& tensor) {
+  const Shape& shape = model.weights.place(tensor).shape;
+  const bool by_input = is_gpt2(model);
+  return {.name = tensor.substr(0, tensor.size() - std::string(".weight").size()), .in = shape[by_input ? 0 : 1],
+          .out = shape[by_input ? 1 : 0], .by_input = by_input};
+}
 
-nlohmann::json config_of(const decoders::Model& model, const NarrowForm& form) {
-  nlohmann::json config = model.config;
-  const bool groups = form.group > 0;
-  const nlohmann::json weights{{"num_bits", form.bits},
-                               {"type", "int"},
-                               {"symmetric", true},
-                               {"strategy", groups ? "group" : "channel"},
-                               {"group_size", groups ? nlohmann::json(form.group) : nlohmann::json()},
-                               {"dynamic", false},
-                               {"observer", "minmax"}};
-  config["quantization_config"] = {{"quant_method", "compressed-tensors"},
-                                   {"format", "pack-quantized"},
-                                   {"quantization_status", "compressed"},
-                                   {"ignore", {"lm_head"}},
-                                   {"config_groups",
-                                    {{"group_0", {{"targets", {"Linear"}}, {"weights", weights}, {"input_activations", nullptr},
-                                                  {"output_activations", nullptr}}}}}};
-  return config;
+const NarrowLayout& layout_of(const decoders::Model& model) {
+  return is_gpt2(model) ? transformers::gptq_layout() : transformers::compressed_layout();
+}
+
+void check(const QuantizeDecoderOptions& options) {
+  static const std::set<std::string> methods{"rtn", "gptq", "awq"};
+  if (!methods.contains(options.method))
+    fail(ErrorKind::invalid_argument, "method is '" + options.method + "'; rtn, gptq or awq was expected");
+  if (options.method != "rtn" && options.texts.empty())
+    fail(ErrorKind::invalid_argument, "method is '" + options.method + "', which needs texts as the model will read (--data=TEXTS, one a "
+                                      "line); rtn needs none");
+  for (const auto& [name, value] : {std::pair{"samples", options.samples}, std::pair{"max_tokens", options.max_tokens}})
+    if (value < 2) fail(ErrorKind::invalid_argument, std::string(name) + " is " + std::to_string(value) + ", 2 or more was expected");
 }
 
 void check(const decoders::Model& model, const NarrowForm& form) {
-  if (model.architecture->table == decoders::gpt2().table)
-    fail(ErrorKind::unsupported, "layers of GPT-2 are no Linear, and compressed-tensors has no other; give Decoder the option weights");
   for (const std::string& name : model.weights.names()) {
     if (!is_linear(model, name)) continue;
     const DType type = model.weights.place(name).type;
-    const std::int64_t in = model.weights.place(name).shape[1];
+    const LinearLayer layer = layer_of(model, name);
     if (type != DType::f32 && type != DType::f16 && type != DType::bf16)
       fail(ErrorKind::unsupported, "the tensor '" + name + "' is " + std::string(tenfold::name(type)) + "; f32, f16 and bf16 are read");
-    if (form.group > 0 && in % form.group != 0)
-      fail(ErrorKind::invalid_argument, "groups of " + std::to_string(form.group) + " do not divide the " + std::to_string(in) +
-                                            " inputs of '" + layer_of(name) + "'; take groups that do, or none (a scale for each output)");
+    if (form.group > 0 && layer.in % form.group != 0)
+      fail(ErrorKind::invalid_argument, "groups of " + std::to_string(form.group) + " do not divide the " + std::to_string(layer.in) +
+                                            " inputs of '" + layer.name + "'; take groups that do, or none (a scale for each output)");
+    if (const std::int64_t of_word = 32 / form.bits; is_gpt2(model) && (layer.in % of_word != 0 || layer.out % of_word != 0))
+      fail(ErrorKind::unsupported, "the layer '" + layer.name + "' has " + std::to_string(layer.in) + " inputs and " +
+                                       std::to_string(layer.out) + " outputs; GPTQ's layout, which GPT-2 is written in, has multiples of " +
+                                       std::to_string(of_word));
   }
 }
 
@@ -77,7 +84,18 @@ void copy_others(const std::string& folder, const std::string& output) {
   }
 }
 
-QuantizeDecoderReport write(const decoders::Model& model, const std::string& output, const NarrowForm& form) {
+// Without data: a tensor at a time, while the file is written.
+NarrowLayer rounded(const decoders::Model& model, const std::string& tensor, const NarrowForm& form) {
+  const LinearLayer layer = layer_of(model, tensor);
+  const NarrowLayout& layout = layout_of(model);
+  const Tensor floats = model.weights.take_any(tensor);
+  const std::vector<float> matrix = transformers::matrix_of(floats, layer);
+  const transformers::RoundedMatrix r = transformers::round_to_range(matrix, layer, form, layout.scale_type(floats.dtype()));
+  return {layout.packed(r), {.name = layer.name, .error = transformers::relative_error(matrix, r)}};
+}
+
+QuantizeDecoderReport write(const decoders::Model& model, const std::string& output, const NarrowForm& form,
+                            const std::map<std::string, NarrowLayer>& made) {
   QuantizeDecoderReport report;
   const Weights& weights = model.weights;
   SafetensorsWriter writer;
@@ -88,10 +106,9 @@ QuantizeDecoderReport write(const decoders::Model& model, const std::string& out
       writer.add(name, place.type, place.shape);
       continue;
     }
-    const std::int64_t out = place.shape[0], in = place.shape[1], of_word = 32 / form.bits;
-    writer.add(name + "_packed", DType::i32, {out, (in + of_word - 1) / of_word});
-    writer.add(name + "_scale", place.type, {out, in / form.block(in)});
-    writer.add(name + "_shape", DType::i64, {2});
+    const LinearLayer layer = layer_of(model, name);
+    for (const transformers::NarrowPart& part : layout_of(model).parts(layer, form, place.type))
+      writer.add(layer.name + part.suffix, part.type, part.shape);
   }
   const std::string path = output + "/model.safetensors";
   writer.begin(path);
@@ -100,26 +117,39 @@ QuantizeDecoderReport write(const decoders::Model& model, const std::string& out
       writer.write(weights.take_any(name));
       continue;
     }
-    try {
-      const transformers::PackedSteps packed = transformers::pack_steps(weights.take_any(name), form);
-      writer.write(packed.words), writer.write(packed.scales), writer.write(packed.shape);
-      report.layers.push_back({layer_of(name), packed.error});
-    } catch (Error& e) {
-      throw e.within("the tensor '" + name + "'");
-    }
+    const auto at = made.find(layer_of(model, name).name);
+    const NarrowLayer one = at != made.end() ? at->second : rounded(model, name, form);
+    for (const Tensor& part : one.parts) writer.write(part);
+    report.layers.push_back(one.report);
   }
   writer.finish();
   report.bytes_after = static_cast<std::int64_t>(fs::file_size(path));
   copy_others(model.path, output);
-  std::ofstream config(output + "/config.json");
-  config << config_of(model, form).dump(2) << "\n";
-  if (!config.flush()) fail(ErrorKind::io, "'" + output + "/config.json' cannot be written");
+  nlohmann::json config = model.config;
+  config["quantization_config"] = layout_of(model).quantization_config(form);
+  std::ofstream file(output + "/config.json");
+  file << config.dump(2) << "\n";
+  if (!file.flush()) fail(ErrorKind::io, "'" + output + "/config.json' cannot be written");
   return report;
 }
 
-QuantizeDecoderReport quantize(const std::string& folder, const std::string& output, const std::string& text) {
+// What was written, beside what was read.
+DecoderEvaluation evaluated(const std::string& folder, const std::string& output, const std::vector<std::string>& texts,
+                            std::int64_t places, const QuantizeDecoderOptions& options) {
+  DecoderOptions exact;
+  exact.build.tf32 = false, exact.build.threads = options.threads, exact.build.optimization_level = 0;
+  exact.cache.reset();
+  exact.max_length = static_cast<int>(std::min<std::int64_t>(options.max_tokens, places));
+  exact.prompt_chunk = 1, exact.speculate = 64;   // many tokens in a run, each with its logits
+  const Decoder before = Decoder::load(folder, exact), after = Decoder::load(output, exact);
+  return evaluate_decoder(after, texts, &before);
+}
+
+QuantizeDecoderReport quantize(const std::string& folder, const std::string& output, const std::string& text,
+                               const QuantizeDecoderOptions& options) {
   const NarrowForm form = transformers::narrow_form(text);
-  const decoders::Model model = decoders::read_model(folder, {});
+  check(options);
+  decoders::Model model = decoders::read_model(folder, {});
   if (!model.architecture)
     fail(ErrorKind::unsupported, "it is an ONNX file; give a folder with safetensors, or round the file itself (tenfold quantize FILE)");
   if (model.narrow)
@@ -127,11 +157,22 @@ QuantizeDecoderReport quantize(const std::string& folder, const std::string& out
   check(model, form);
   std::error_code error;
   if (fs::exists(output, error)) fail(ErrorKind::io, "'" + output + "' exists; give a folder that does not, which is then made");
+  std::optional<CalibrationSamples> samples;
+  std::map<std::string, NarrowLayer> made;
+  if (!options.texts.empty()) {
+    samples = decoders::read_samples(Tokenizer::load(model.tokenizer), options, model.cache.capacity, model.vocabulary);
+    made = decoders::calibrated_layers(model, form, layout_of(model), *samples, options);
+  }
   const std::string partial = output + ".partial";   // a folder of the name that was given is whole
   fs::remove_all(partial, error);
   if (!fs::create_directories(partial, error)) fail(ErrorKind::io, "the folder '" + partial + "' cannot be made: " + error.message());
   try {
-    QuantizeDecoderReport report = write(model, partial, form);
+    QuantizeDecoderReport report = write(model, partial, form, made);
+    model.forget(), made.clear();
+    if (samples) {
+      report.calibration_tokens = samples->used_tokens();
+      report.evaluation = evaluated(folder, partial, samples->held_out, model.cache.capacity, options);
+    }
     fs::rename(partial, output);
     return report;
   } catch (const fs::filesystem_error& e) {
@@ -145,9 +186,10 @@ QuantizeDecoderReport quantize(const std::string& folder, const std::string& out
 
 }  // namespace
 
-QuantizeDecoderReport quantize_decoder(const std::string& folder, const std::string& output, const std::string& weights) {
+QuantizeDecoderReport quantize_decoder(const std::string& folder, const std::string& output, const std::string& weights,
+                                       const QuantizeDecoderOptions& options) {
   try {
-    return as_error([&] { return quantize(folder, output, weights); });
+    return as_error([&] { return quantize(folder, output, weights, options); });
   } catch (Error& e) {
     throw e.within("quantizing the decoder '" + folder + "'");
   }
