@@ -78,7 +78,7 @@ class Evaluate(CliCase):
                                      (2, '--type=int8 is for ONNX files', (*narrow, '--type=int8')),
                                      (2, "method is 'best'; rtn, gptq or awq", (*narrow, '--method=best', '--data=' + self.texts)),
                                      (1, "there is no text in", (*narrow, '--method=gptq', '--data=' + empty)),
-                                     (2, '--weights is for folders', ('quantize', onnx, '--weights=int4', '-o', out)),
+                                     (2, 'int4:gN or int8:gN was expected', ('quantize', onnx, '--weights=int4', '-o', out)),
                                      (2, '--method, --maxTokens and --json', ('quantize', onnx, '--method=gptq', '-o', out)),
                                      (2, 'reads its own texts', ('generate', folder, '--evaluate=' + self.texts, '--prompt=a')),
                                      (2, 'are for --evaluate=TEXTS', ('generate', folder, '--prompt=a', '--reference=' + folder)),

@@ -55,6 +55,21 @@ void take_nbits(Wish& w, const std::string& text) {
   w.options.type = bits == 4 ? QuantizeType::nbits4 : QuantizeType::nbits8, w.nbits_given = true;
 }
 
+// --weights=int4:g32 of a file says what --nbits=4 --group=32 says.
+void take_weights(Wish& w) {
+  const std::string& text = w.folder.weights;
+  if (text.empty()) return;
+  if (w.nbits_given || w.type_given || w.group_given) 
+    throw UsageError("--weights says type and group: leave --nbits, --type and --group out");
+  const std::size_t colon = text.find(":g");
+  const std::string type = text.substr(0, colon);
+  if ((type != "int4" && type != "int8") || colon == std::string::npos)
+    throw UsageError("--weights of an ONNX file is '" + text + "'; int4:gN or int8:gN was expected, N a power of two from 16 on: "
+                     "MatMulNBits has groups");
+  take_nbits(w, type.substr(3));
+  w.options.group = parse_int("weights", text.substr(colon + 2), 1), w.group_given = true;
+}
+
 bool is_of_weights(const Wish& w) { return w.options.type != QuantizeType::int8 && w.options.type != QuantizeType::fp8; }
 
 void check(const Wish& w) {
@@ -190,7 +205,8 @@ int quantize_main(const Arguments& arguments) {
   if (is_folder && w.folder.weights.empty())
     throw UsageError("'" + words[0] + "' is a folder; with --weights=int4:g32, that of a language model is rounded");
   if (is_folder) return quantize_folder(arguments, words[0], {w.output, w.data, w.samples, w.config.threads}, w.folder);
-  check_no_folder(w.folder, words[0]);
+  check_no_folder(w.folder);
+  take_weights(w);
   if (w.output.empty()) throw UsageError("say where to write the file: -o OUT.onnx");
   if (is_plan(words[0])) throw UsageError("'" + words[0] + "' is a plan: its kernels are chosen already; quantize the model");
   check(w);

@@ -64,10 +64,10 @@ void print(const QuantizeDecoderReport& r, const FolderWish& w, const FolderArgu
 }  // namespace
 
 void add_folder_flags(Flags& flags, FolderWish& w) {
-  flags.group("Folders of language models");
+  flags.group("Folders of language models (config.json, safetensors)");
   flags.add_text("weights", w.weights, "int4|int8[:gN]",
                  "write OUT, a folder with linear layers of 4 or 8 bits, in groups of N inputs with a scale each: in the layout of "
-                 "compressed-tensors, GPT-2 in GPTQ's");
+                 "compressed-tensors, GPT-2 in GPTQ's; of an ONNX file the same as --nbits and --group");
   flags.add_text("method", w.method, "rtn|gptq|awq",
                  "how weights are rounded: rtn (default; to the nearest), or by what they meet in --data, a text a line, of which every "
                  "second one is held out for errors, perplexity and KL divergence");
@@ -76,12 +76,10 @@ void add_folder_flags(Flags& flags, FolderWish& w) {
   flags.add_switch("json", w.json, "one JSON object on standard output");
 }
 
-void check_no_folder(const FolderWish& w, const std::string& model) {
-  if (!w.weights.empty())
-    throw UsageError("--weights is for folders of language models, and '" + model + "' is none; ONNX files take --nbits=4 (MatMulNBits) or "
-                     "--type=int4, with --group=N");
+void check_no_folder(const FolderWish& w) {
   if (!w.method.empty() || w.max_tokens > 0 || w.json)
-    throw UsageError("--method, --maxTokens and --json are for folders of language models, with --weights; of ONNX files, samples decide");
+    throw UsageError("--method, --maxTokens and --json are for folders of language models; an ONNX file's weights are rounded by GPTQ and "
+                     "AWQ where --data is given and the outputs are closer then");
 }
 
 int quantize_folder(const Arguments& arguments, const std::string& folder, const FolderArguments& given, const FolderWish& w) {

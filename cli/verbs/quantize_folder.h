@@ -14,7 +14,7 @@ struct FolderWish {
   bool json = false;
 };
 void add_folder_flags(Flags& flags, FolderWish& w);
-void check_no_folder(const FolderWish& w, const std::string& model);   // throws UsageError for flags that a file does not take
+void check_no_folder(const FolderWish& w);   // throws UsageError for flags that a file does not take
 
 // Of the flags that files have, too.
 struct FolderArguments {

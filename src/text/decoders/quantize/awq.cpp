@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPowers = 20;                 // are tried, from 0 to less than 1
 constexpr std::int64_t kOutputs = 128;      // of each product are tried
-constexpr double kLeast = 1e-4;             // of the largest mean: channels that are nearly unused
+constexpr double kMinMean = 1e-4;             // of the largest mean: channels that are nearly unused
 
 using Factors = std::vector<float>;
 
@@ -82,7 +82,7 @@ class Sharing {
     std::vector<double> squares(static_cast<std::size_t>(channels_.sources.front().count));
     for (std::int64_t k = 0; k < inputs(); ++k) squares[channel(k)] += products_.front()->moments.used.own(k);
     const double largest = *std::max_element(squares.begin(), squares.end());
-    for (double& one : squares) one = largest > 0 ? std::max(std::sqrt(one / largest), kLeast) : 1;
+    for (double& one : squares) one = largest > 0 ? std::max(std::sqrt(one / largest), kMinMean) : 1;
     return squares;
   }
 
