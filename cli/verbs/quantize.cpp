@@ -59,7 +59,7 @@ void take_nbits(Wish& w, const std::string& text) {
 void take_weights(Wish& w) {
   const std::string& text = w.folder.weights;
   if (text.empty()) return;
-  if (w.nbits_given || w.type_given || w.group_given) 
+  if (w.nbits_given || w.type_given || w.group_given)
     throw UsageError("--weights says type and group: leave --nbits, --type and --group out");
   const std::size_t colon = text.find(":g");
   const std::string type = text.substr(0, colon);
