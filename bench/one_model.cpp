@@ -1,6 +1,6 @@
 // One row of the comparison of engines, in two processes so that what is measured only loads and runs.
 //
-//   one_model build MODEL.onnx PLAN THREADS SHAPES fp32|bf16|no_tf32      builds the plan; PLAN.facts tells its sizes and times
+//   one_model build MODEL.onnx PLAN THREADS SHAPES fp32|auto|no_tf32      builds the plan; PLAN.facts tells its sizes and times
 //   one_model run PLAN THREADS SECONDS SHAPES LOAD [OUTPUT_FOLDER]        prints median and p99 in ms, and notes in PLAN.counts how many
 //                                                                         runs these are of; SECONDS 0: one run, for a cold start
 //   one_model serve PLAN THREADS SHAPES LOAD      stays: for each line of seconds on its input runs that long, prints each run's ms
@@ -44,11 +44,11 @@ tenfold::Shape shape_of(const std::string& text) {
 // argv: MODEL PLAN THREADS SHAPES PRECISION
 void build(char** argv) {
   const std::string plan = argv[1], precision = argv[4];
-  if (precision != "fp32" && precision != "bf16" && precision != "no_tf32")
-    throw std::runtime_error("unknown precision " + precision + " (fp32, bf16 or no_tf32)");
+  if (precision != "fp32" && precision != "auto" && precision != "no_tf32")
+    throw std::runtime_error("unknown precision " + precision + " (fp32, auto or no_tf32)");
   tenfold::BuildConfig config;
   config.threads = std::atoi(argv[2]);
-  config.bf16 = precision == "bf16";
+  config.auto_precision = precision == "auto";
   config.tf32 = precision != "no_tf32";
   config.timing_cache = plan + ".timings";
   config.profiles.emplace_back();
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return std::fprintf(stderr, "one_model: %s\n", e.what()), 1;
   }
-  std::fprintf(stderr, "usage: one_model build MODEL PLAN THREADS SHAPES fp32|bf16|no_tf32\n"
+  std::fprintf(stderr, "usage: one_model build MODEL PLAN THREADS SHAPES fp32|auto|no_tf32\n"
                        "       one_model run PLAN THREADS SECONDS SHAPES LOAD [FOLDER]\n"
                        "       one_model serve PLAN THREADS SHAPES LOAD\n");
   return 2;

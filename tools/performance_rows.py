@@ -10,10 +10,10 @@ import sys
 
 RIVALS = ('onnxruntime', 'openvino')
 AS_IT_COMES = 'openvino_default'     # OpenVINO chooses bf16 by itself where the CPU has AMX
-EXACT, ROUNDED, BF16 = 'tenfold_no_tf32', 'tenfold', 'tenfold_bf16'
-PLANS = {EXACT: 'no_tf32', ROUNDED: 'fp32', BF16: 'bf16'}   # what script/bench_one calls them
+EXACT, ROUNDED, AUTO = 'tenfold_no_tf32', 'tenfold', 'tenfold_auto'
+PLANS = {EXACT: 'no_tf32', ROUNDED: 'fp32', AUTO: 'auto'}   # what script/bench_one calls them
 NAMES = {'onnxruntime': 'ONNX Runtime', 'openvino': 'OpenVINO', AS_IT_COMES: 'OpenVINO as it comes', EXACT: '--noTF32', ROUNDED: 'default',
-         BF16: '--bf16'}
+         AUTO: '--precision=auto'}
 LEAST_RUNS = 10
 
 

@@ -16,11 +16,11 @@ import statistics
 import sys
 
 import age
-from performance_rows import (AS_IT_COMES, BF16, EXACT, NAMES, RIVALS, ROUNDED, commit, few, geometric_mean, import_floor_mb, median_of,
+from performance_rows import (AS_IT_COMES, AUTO, EXACT, NAMES, RIVALS, ROUNDED, commit, few, geometric_mean, import_floor_mb, median_of,
                               plan_bytes, ratios, read_runs, start_ms, there, timed_runs, to_the_better, version)
 
-# Equal terms first: f32 beside f32, bf16 beside bf16. Then our default, which rounds, and each engine as it comes.
-PAIRS = [(EXACT, RIVALS[0]), (EXACT, RIVALS[1]), (ROUNDED, RIVALS[0]), (ROUNDED, RIVALS[1]), (ROUNDED, AS_IT_COMES), (BF16, AS_IT_COMES)]
+# Equal terms first: f32 beside f32. Then our default, which rounds, and each engine as it comes; last, where both may take bf16.
+PAIRS = [(EXACT, RIVALS[0]), (EXACT, RIVALS[1]), (ROUNDED, RIVALS[0]), (ROUNDED, RIVALS[1]), (ROUNDED, AS_IT_COMES), (AUTO, AS_IT_COMES)]
 GROUPS = {'f32': lambda case: '.int8' not in case, 'int8': lambda case: '.int8' in case and '(s8)' not in case,
           'int8, signed activations': lambda case: '(s8)' in case}
 
@@ -35,7 +35,7 @@ def cell(value, form='.2f'):
 
 def error(case, runs, engine):
     """How far an engine's output is from the judge's truth, with the verdict where it is not agreement. f32: the largest difference by the
-    largest output; bf16: also the cosine; int8: the cosine to the f32 model."""
+    largest output; where bf16 may be taken: also the cosine; int8: the cosine to the f32 model."""
     rows = [p[engine] for p in runs if engine in p]
     if not rows:
         return '-'
@@ -43,7 +43,7 @@ def error(case, runs, engine):
         return 'not compared'
     if '.int8' in case:
         text = f'{min(r["cosine_fp32"] for r in rows):.4f}'
-    elif engine in (BF16, AS_IT_COMES):
+    elif engine in (AUTO, AS_IT_COMES):
         text = f'{max(r["max_rel_diff"] for r in rows):.0e}, cosine {min(r["cosine"] for r in rows):.5f}'
     else:
         text = f'{max(r["max_rel_diff"] for r in rows):.0e}'
@@ -56,7 +56,7 @@ def pairs_of(table):
 
 
 def speed_lines(folder, table, pairs):
-    ours = [e for e in (EXACT, ROUNDED, BF16) if e in there(table)]
+    ours = [e for e in (EXACT, ROUNDED, AUTO) if e in there(table)]
     titles = ['model', 'threads', *(f'{NAMES[e]}, ms' for e in ours), *(f'{NAMES[a]} to {NAMES[b]}' for a, b in pairs), 'timed runs']
     yield '| ' + ' | '.join(titles) + ' |'
     yield '|---' * len(titles) + '|'
@@ -67,7 +67,7 @@ def speed_lines(folder, table, pairs):
 
 
 def cost_lines(folder, table, floors):
-    engines = [e for e in (EXACT, ROUNDED, BF16, *RIVALS[1:], AS_IT_COMES) if e in there(table)]
+    engines = [e for e in (EXACT, ROUNDED, AUTO, *RIVALS[1:], AS_IT_COMES) if e in there(table)]
     rivals = [r for r in RIVALS if r in there(table)]
     mine = ROUNDED if ROUNDED in there(table) else EXACT
     titles = ['model', 'threads', *(f'{NAMES[e]}: error' for e in engines), 'MB', 'weights + arena, MB',
@@ -91,7 +91,7 @@ def over_floor(runs, peer, floors):
 def summary_lines(table):
     for kind, of_kind in GROUPS.items():
         rows = [runs for (case, _), runs in table.items() if of_kind(case)]
-        for ours, rivals in ((EXACT, RIVALS), (ROUNDED, RIVALS), (ROUNDED, (AS_IT_COMES,)), (BF16, (AS_IT_COMES,))):
+        for ours, rivals in ((EXACT, RIVALS), (ROUNDED, RIVALS), (ROUNDED, (AS_IT_COMES,)), (AUTO, (AS_IT_COMES,))):
             found = [statistics.median(r) for r in (to_the_better(runs, ours, rivals) for runs in rows) if r]
             if found and (kind == 'f32' or ours == ROUNDED and rivals == RIVALS):
                 name = 'the better peer' if len(rivals) > 1 else NAMES[rivals[0]]

@@ -72,15 +72,18 @@ class TENFOLD_API PlanCache {
   // loaded from them stay as they are.
   int trim(std::int64_t max_bytes) const;
   int clear() const;                                   // removes all entries and returns how many
+  // The size of a file and a hash of its bytes ("12:0123...ef"), as keys have them. Files of 64 MiB and more are read
+  // once: the folder keeps the hash for as long as the file's inode, size and times stay. Throws io.
+  std::string file_hash(const std::string& path) const;
 
  private:
   int remove_oldest(std::int64_t max_bytes, const std::string& keep) const;
   PlanCacheOptions options_;
 };
 
-// The key of a model for a configuration. Weights in files of their own count. Callbacks, the log, progress and timing
-// caches do not. It is in the builder library.
-TENFOLD_API std::string plan_key(const std::string& onnx_path, const BuildConfig& config);
+// The key of a model for a configuration. Weights in files of their own count; with a cache, their hashes are
+// file_hash()'s. Callbacks, the log, progress and timing caches do not count. It is in the builder library.
+TENFOLD_API std::string plan_key(const std::string& onnx_path, const BuildConfig& config, const PlanCache* cache = nullptr);
 // The same for a model in memory. A file with these bytes has the same key, if the weights lie in it. Weights elsewhere
 // are looked for in config.external_data_dirs only.
 TENFOLD_API std::string plan_key(std::span<const std::byte> onnx, const BuildConfig& config);

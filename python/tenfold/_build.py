@@ -12,7 +12,7 @@ from tenfold._registry import put_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Unpack
+    from typing import Literal, Unpack
 
     from tenfold._options import BuildOptions, LoadOptions
 
@@ -56,10 +56,30 @@ def _within_budget(options: dict[str, Any], data: Any, max_error: Any, metric: A
     return options
 
 
-def build(model: Any, *, data: Any = None, max_error: float | Mapping[str, float] | None = None,
+_PRECISIONS = {'fp32': {}, 'fp16': {'fp16': True}, 'bf16': {'bf16': True}, 'auto': {'auto_precision': True}}
+
+
+def _with_precision(options: dict[str, Any], precision: str | None) -> dict[str, Any]:
+    """The fields that a precision in one word stands for."""
+    if precision is None:
+        return options
+    if precision not in _PRECISIONS:
+        expected = ', '.join(map(repr, _PRECISIONS))
+        raise ValueError(f'build(): precision is {precision!r}, expected one of {expected}; int8 and fp8 need data=... or a quantized file')
+    for field in ('fp16', 'bf16', 'auto_precision'):
+        if options.get(field) is not None:
+            raise TypeError(f"build(): 'precision' and '{field}' say the same; give one of them")
+    return options | _PRECISIONS[precision]
+
+
+def build(model: Any, *, precision: Literal['fp32', 'fp16', 'bf16', 'auto'] | None = None, data: Any = None,
+          max_error: float | Mapping[str, float] | None = None,
           metric: str | Callable[[list[dict[str, Any]], list[dict[str, Any]]], float] | None = None,
           classes: Sequence[int] | None = None, **options: Unpack[BuildOptions]) -> Engine:
     """Builds the engine of a model: a path, the bytes of an ONNX file, an onnx.ModelProto or a Network.
+
+    `precision`: 'fp32' (the default), 'fp16' and 'bf16' permit these types where the device has them; 'auto' takes what is fastest on the
+    device, and `engine.notes` say what that is, and on a CPU by how much it changes the outputs.
 
     `max_error`: search for the fastest plan whose error to the fp32 model is at most this (a dict: by output), measured by `metric` ('l2',
     'linf', 'cosine', 'top1', 'top5', or a function of the outputs of the reference and of the plan, two lists of dicts, that returns the
@@ -70,7 +90,7 @@ def build(model: Any, *, data: Any = None, max_error: float | Mapping[str, float
     Keywords are the fields of tenfold::BuildConfig (tenfold/build.h documents them). `device`: default TENFOLD_DEVICE, else the first GPU,
     else the CPU. `profiles`: {"x": (min, opt, max shape)}, or one fixed shape; or a list of these.
     """
-    given = _within_budget(dict(options), data, max_error, metric, classes)
+    given = _within_budget(_with_precision(dict(options), precision), data, max_error, metric, classes)
     return Engine(_native.build(_model(model), put_plugins(put_device(given))))
 
 

@@ -120,6 +120,29 @@ class Faults(Case):
         self.refused(Unsupported, pattern % 'TensorScatter', form='attention 24', change=mode('TensorScatter', mode='circular'))
         self.refused(Unsupported, pattern % 'ScatterElements', form='scatter', change=mode('ScatterElements', reduction='add'))
 
+    def test_caches_that_are_written_around(self):
+        def ring(length):
+            def change(model):
+                model.graph.initializer.append(numpy_helper.from_array(np.array(length, np.int64), 'ring'))
+                for node in model.graph.node:
+                    if node.op_type == 'ScatterElements':
+                        maker(model, maker(model, node.input[1]).input[0]).input[0] = 'places in the ring'
+                model.graph.node.insert(0, helper.make_node('Mod', ['cache_position', 'ring'], ['places in the ring']))
+            return change
+
+        self.refused(Unsupported, r"node '.*' \(ScatterElements\) continues 'past_key_values.0.key' at place 55 where it holds 255 tokens",
+                     form='scatter', change=ring(100))
+        self.load(form='scatter', change=ring(256)).prepare()   # as long as the context: never around
+
+        def fixed_start(model):
+            model.graph.initializer.append(numpy_helper.from_array(np.array([2], np.int64), 'fixed'))
+            for node in model.graph.node:
+                if node.op_type == 'TensorScatter':
+                    node.input[2] = 'fixed'
+
+        self.refused(Unsupported, r"\(TensorScatter\) continues 'past_key_values.0.key' at place 2 where it holds 5 tokens",
+                     form='attention 24', change=fixed_start)
+
     def test_kinds_of_inputs(self):
         def mask_of_floats(model):
             one = next(one for one in model.graph.input if one.name == 'attention_mask')

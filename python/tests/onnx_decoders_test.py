@@ -7,6 +7,7 @@ import unittest
 
 import numpy as np
 import onnx
+from onnx import numpy_helper
 
 import tenfold
 from case import Case
@@ -66,15 +67,29 @@ class Truth(Decoders):
 
     def test_logits_of_the_last_row_alone(self):
         """For one sequence that guesses nothing."""
+        def gathered(product):
+            return [numpy_helper.from_array(np.array([-1]), 'last place')], onnx.helper.make_node(
+                'Gather', [product.input[0], 'last place'], ['last row'], axis=1)
+
+        def sliced(product):
+            ends = {'from': -1, 'to': np.iinfo(np.int64).max, 'axis': 1}
+            return [numpy_helper.from_array(np.array([value]), name) for name, value in ends.items()], onnx.helper.make_node(
+                'Slice', [product.input[0], *ends], ['last row'])
+
+        for take in (gathered, sliced):
+            with self.subTest(take.__name__):
+                self.check_last_row_alone(take)
+
+    def check_last_row_alone(self, take):
         truth = self.truth('gpt2', 'concat')
         model = onnx.load(truth.path('model.onnx'))
         by_result = {node.output[0]: node for node in model.graph.node}
         product = by_result[by_result['logits'].input[0]]
-        model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([-1]), 'last place'))
-        model.graph.node.insert(list(model.graph.node).index(product), onnx.helper.make_node(
-            'Gather', [product.input[0], 'last place'], ['last row'], axis=1))
+        constants, node = take(product)
+        model.graph.initializer.extend(constants)
+        model.graph.node.insert(list(model.graph.node).index(product), node)
         product.input[0] = 'last row'
-        next(one for one in model.graph.output if one.name == 'logits').type.tensor_type.shape.dim[1].dim_value = 1
+        next(one for one in model.graph.output if one.name == 'logits').type.tensor_type.shape.dim[1].dim_param = 'rows'
         onnx.save(model, truth.path('model.onnx'))
         session, expected = self.decoder(truth).start(), truth.logits(PROMPT)
         self.assert_close(session.append([PROMPT[:3]])[0], expected[2])

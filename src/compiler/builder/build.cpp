@@ -76,6 +76,7 @@ Engine build_now(const Model& model, const BuildConfig& given, BuildReport& repo
     const InStage stage("comparing the plan with the model in floats");
     compare_with_floats(*graph, engine, config, *report.calibration);
   }
+  report_rounding(*graph, engine, config, report);
   runtime::state_of(engine)->plan.built.options += precision_in_words(report);
   report_forced(config, report);
   hand_over(book, report, engine);

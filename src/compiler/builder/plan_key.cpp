@@ -19,7 +19,7 @@ namespace {
 
 // Files that weights lie in: what stands behind the word "location" where the format has such an entry. What looks alike and is no file of
 // these folders does not count.
-std::string external_files(std::span<const std::byte> model, const std::vector<std::filesystem::path>& folders) {
+std::string external_files(std::span<const std::byte> model, const std::vector<std::filesystem::path>& folders, const PlanCache* cache) {
   constexpr std::string_view kEntry{"\x0a\x08location\x12", 11};
   const std::string_view text(reinterpret_cast<const char*>(model.data()), model.size());
   std::map<std::string, std::string> found;
@@ -36,7 +36,8 @@ std::string external_files(std::span<const std::byte> model, const std::vector<s
     for (const std::filesystem::path& folder : folders) {
       std::error_code none;
       if (name.find('\0') == std::string::npos && std::filesystem::is_regular_file(folder / name, none)) {
-        found[name] = builder::hash_of(MappedFile::read((folder / name).string())->bytes());
+        const std::string path = (folder / name).string();
+        found[name] = cache ? cache->file_hash(path) : builder::hash_of(MappedFile::read(path)->bytes());
         break;
       }
     }
@@ -130,7 +131,8 @@ std::string plugins_text(const Plugins* plugins) {
   return out;
 }
 
-std::string key_of(std::span<const std::byte> model, std::vector<std::filesystem::path> folders, const BuildConfig& config) {
+std::string key_of(std::span<const std::byte> model, std::vector<std::filesystem::path> folders, const BuildConfig& config,
+                   const PlanCache* cache = nullptr) {
   require(!config.choose_tactic, ErrorKind::invalid_argument,
           "what choose_tactic() will answer is not known before a build: such builds have no key for a cache");
   require(!config.calibration, ErrorKind::invalid_argument,
@@ -138,9 +140,9 @@ std::string key_of(std::span<const std::byte> model, std::vector<std::filesystem
   folders.insert(folders.end(), config.external_data_dirs.begin(), config.external_data_dirs.end());
   const backends::DeviceInfo device =
       backends::open_backend(config.device, config.cpu_features, runtime::runtime_of(config.runtime)->impl().shared)->info();
-  return cat("tenfold ", version(), "\nmodel ", builder::hash_of(model), external_files(model, folders), "\ndevice ", device.kind, " ",
-             device.name, " ", device.features, " sm_", device.arch, " ", device.libraries, " ", device.l1_bytes, " ", device.l2_bytes, " ",
-             device.l3_bytes, options_text(config, device), plugins_text(config.plugins.get()));
+  return cat("tenfold ", version(), "\nmodel ", builder::hash_of(model), external_files(model, folders, cache), "\ndevice ",
+             device.kind, " ", device.name, " ", device.features, " sm_", device.arch, " ", device.libraries, " ", device.l1_bytes, " ",
+             device.l2_bytes, " ", device.l3_bytes, options_text(config, device), plugins_text(config.plugins.get()));
 }
 
 // The engine stored under this key, or what `build` makes.
@@ -157,15 +159,15 @@ Engine built_once(const std::string& key, const BuildConfig& config, const PlanC
 
 }  // namespace
 
-std::string plan_key(const std::string& path, const BuildConfig& config) {
+std::string plan_key(const std::string& path, const BuildConfig& config, const PlanCache* cache) {
   const auto model = MappedFile::read(path);
-  return key_of(model->bytes(), {std::filesystem::absolute(path).parent_path()}, config);
+  return key_of(model->bytes(), {std::filesystem::absolute(path).parent_path()}, config, cache);
 }
 
 std::string plan_key(std::span<const std::byte> onnx, const BuildConfig& config) { return key_of(onnx, {}, config); }
 
 Engine build_file(const std::string& path, const BuildConfig& config, const PlanCache& cache, const std::string& name, bool* cached) {
-  const std::string key = plan_key(path, config);
+  const std::string key = plan_key(path, config, &cache);
   return built_once(key, config, cache, name, cached, [&] {
     Engine engine = build_file(path, config);
     require(plan_key(path, config) == key, ErrorKind::io, "'", path,

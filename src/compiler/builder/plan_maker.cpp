@@ -102,6 +102,7 @@ tune::Chosen PlanMaker::time(ir::Graph& form, const std::vector<plan::Range>& ra
 PlanMaker::Tuned PlanMaker::fastest(const Profile& profile, BuildReport& report, const Way& way) {
   const std::vector<ir::Graph>& forms = profile.forms;
   Tuned best{ir::Graph(*registry_), {}};
+  std::vector<std::int64_t> of_forms(forms.size());
   const std::vector<StepReport> steps = report.steps;
   const std::size_t first = way.form.value_or(0), end = way.form ? first + 1 : forms.size();
   for (std::size_t i = first; i < end; ++i) {
@@ -112,11 +113,13 @@ PlanMaker::Tuned PlanMaker::fastest(const Profile& profile, BuildReport& report,
     if (forms.size() > 1)
       Log(config_.log, Severity::verbose)(Severity::verbose, "form ", i + 1, " of ", forms.size(), ": ",
                                           static_cast<double>(chosen.nanoseconds) / 1e6, " ms");
+    of_forms[i] = chosen.nanoseconds;
     const bool better = i == first || chosen.nanoseconds < best.chosen.nanoseconds;
     if (!better) now.steps = std::move(report.steps);
     report = std::move(now);
     if (better) best = {std::move(cut), std::move(chosen), i};
   }
+  best.of_forms = std::move(of_forms);
   return best;
 }
 
@@ -126,7 +129,7 @@ void PlanMaker::choose(std::vector<ir::Graph> forms, const std::vector<plan::Ran
   registry_ = &forms[0].registry();
   Profile& profile = profiles_.emplace_back(Profile{std::move(forms), ranges, report_.steps.size(), 0});
   tuned_.push_back(fastest(profile, report_, {}));
-  profile.end_of_steps = report_.steps.size();
+  profile.end_of_steps = report_.steps.size(), profile.of_forms = tuned_.back().of_forms;
   log_problems(report_.steps, profile.first_step, config_);
   if (report_.timed + report_.cache_hits > 0)
     report_.tuned_ms = std::max(report_.tuned_ms, 0.0) + static_cast<double>(tuned_.back().chosen.nanoseconds) / 1e6;

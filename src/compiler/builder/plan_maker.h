@@ -40,11 +40,13 @@ class PlanMaker {
     ir::Graph graph;
     tune::Chosen chosen;
     std::size_t form = 0;
+    std::vector<std::int64_t> of_forms = {};   // what each form takes in nanoseconds, 0 for those that were not timed
   };
   struct Profile {
     std::vector<ir::Graph> forms;
     std::vector<plan::Range> ranges;
     std::size_t first_step = 0, end_of_steps = 0;   // in the report
+    std::vector<std::int64_t> of_forms = {};        // as in Tuned
   };
   // How all profiles are tuned: each in its fastest form, or all in one; with merged products as they are, or as each is fastest.
   struct Way {

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "builder/diagnostics.h"
 #include "builder/plan_maker.h"
+#include "builder/precision/choose_precision.h"
 #include "builder/stopwatch.h"
 #include "builder/time_limit.h"
 #include "tune/choice/layout_choice.h"
@@ -137,6 +138,7 @@ void PlanMaker::assemble() {
     report_.tune_s += watch.seconds();
   }
   for (std::size_t p = 0; p < profiles_.size(); ++p) {
+    report_types({profiles_[p].forms, profiles_[p].of_forms, tuned_[p].form, p, profiles_.size()}, config_, report_);
     if (config_.keep_portable_graph) portable_.add(profiles_[p].forms[tuned_[p].form]);   // without the cuts
     if (config_.timing_cache.empty()) profiles_[p].forms.clear();
     assemble(std::move(tuned_[p]), profiles_[p].ranges);

@@ -5,9 +5,10 @@
 #include <map>
 
 #include "base/log.h"
+#include "builder/example_inputs.h"
+#include "builder/precision/observed_runs.h"
 #include "builder/stages.h"
 #include "builder/stopwatch.h"
-#include "ops/cases.h"
 #include "runtime/engine/opened.h"
 #include "tenfold/bindings.h"
 
@@ -18,30 +19,14 @@ constexpr double kMuch = 0.1;   // of a run
 
 using Times = std::map<std::string, double, std::less<>>;   // milliseconds by step
 
-// Ones are good indices, masks and sizes.
-std::vector<RuntimeValue> inputs_of(const Engine& engine, const BuildConfig& config) {
-  const InputSet given_values = config.typical_inputs.empty() ? InputSet{} : config.typical_inputs.front();
-  std::vector<RuntimeValue> values;
-  for (const BindingInfo& b : engine.bindings()) {
-    if (!b.is_input) continue;
-    if (const auto given = given_values.find(b.name); given != given_values.end()) {
-      values.emplace_back(given->second);
-      continue;
-    }
-    const Shape shape = engine.profile_shapes(0, b.name).opt;
-    const auto seed = values.size() + 1;
-    values.emplace_back(b.dtype == DType::string ? Tensor(b.dtype, shape)
-                        : is_float(b.dtype)      ? ops::random_tensor(b.dtype, shape, seed)
-                                                 : ops::random_tensor(b.dtype, shape, seed, 1, 1));
-  }
-  return values;
-}
-
 // Of the second run where the first is short, which warms up then.
 Times times_of_run(const Engine& engine, const BuildConfig& config) {
   constexpr double kShortSeconds = 0.5;
   const auto context = engine.create_context();
-  const std::vector<RuntimeValue> inputs = inputs_of(engine, config);
+  std::vector<std::string> names;
+  for (const BindingInfo& b : engine.bindings())
+    if (b.is_input) names.push_back(b.name);
+  const std::vector<RuntimeValue> inputs = in_order(example_inputs(engine, config), names);
   Times times;
   context->set_profiler([&](std::string_view step, double milliseconds) {
     const auto at = times.find(step);

@@ -67,13 +67,14 @@ bool compares_channels(const backends::DeviceTraits& device, const BuildConfig& 
 }
 
 // Whether f32 may be faster than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
+// Where the types were left to the build, it is looked at for larger models, too, but for those that memory binds in any case.
 bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
   if (!config.bf16 || !device.bf16_gemm || !times_kernels(config)) return false;
-  constexpr std::int64_t kSmall = 4 << 20;
+  constexpr std::int64_t kSmall = 4 << 20, kHuge = 1 << 30;
   std::int64_t weights = 0;
   for (const auto& v : graph.values())
     if (v->is_constant()) weights += v->constant->tensor.bytes();
-  return weights <= kSmall;
+  return weights <= (config.auto_precision && device.host_arithmetic ? kHuge : kSmall);
 }
 
 // What became of the types that were permitted, or given to layers.

@@ -59,6 +59,7 @@ Value* lowered(ir::Graph& graph, Node& end, Node& conv) {
   Value* matrix = ops::fold_reshape(graph, conv.in(1), {w[0].constant(), length.constant()}, name + "_rows");
   matrix = ops::fold(graph, "Transpose", {matrix}, {{"perm", Ints{1, 0}}}, name + "_matrix");
   Value* product = graph.add("MatMul", {windows, matrix}, {}, 1, conv.name, &end)->out();
+  product->producer->numerics = conv.numerics;
   return conv.in(2) ? graph.make("Add", {product, conv.in(2)}, {}, &end) : product;
 }
 

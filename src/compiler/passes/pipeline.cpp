@@ -5,6 +5,7 @@
 
 #include "backends/device_traits.h"
 #include "base/check.h"
+#include "passes/fold_constants.h"
 #include "passes/newest_row.h"
 #include "passes/precision/fold_gemms.h"
 #include "passes/precision/narrow_floats.h"
@@ -106,6 +107,7 @@ class PassList {
   void add(bool condition, const Names& names) {
     for (const std::string_view name : names) {
       if (names_) names_->emplace(find_pass(name).name);
+      else if (condition && name == "fold_constants") passes_.push_back(pass_fold_constants_but(stored_));
       else if (condition && (fused_attention_ || name != "fuse_attention")) passes_.push_back(find_pass(name));
     }
   }
@@ -121,6 +123,7 @@ class PassList {
     }
   }
   std::vector<Pass> take() { return std::move(passes_); }
+  void leave_stored(std::optional<DType> type) { stored_ = type; }   // of weights, in what is added from now on
 
  private:
   static bool is_rule(std::string_view name) {
@@ -131,6 +134,7 @@ class PassList {
   std::vector<Pass> passes_;
   std::set<std::string>* names_ = nullptr;
   bool fused_attention_ = true;
+  std::optional<DType> stored_;
 };
 
 struct Request {
@@ -141,6 +145,13 @@ struct Request {
   bool host = device.host_arithmetic, launches = device.launches, tensor = device.tensor_core_gemm;
   bool own_kernels = (config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native)) != 0;
 };
+
+// The type that the precision stage narrows every product to which it can, if no layer is to have another one.
+std::optional<DType> narrowed_to(const Request& r) {
+  const BuildConfig& config = r.config;
+  if (config.calibration || config.budget || gives_layer_types(config) || config.fp16 || !config.bf16) return {};
+  return r.device.half_values || r.device.bf16_gemm ? std::optional(DType::bf16) : std::nullopt;
+}
 
 void rewrite(PassList& list, const Request& r) {
   const BuildConfig& config = r.config;
@@ -236,7 +247,9 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   const Request request{info, config, facts};
   PassList list(config.fast_exp || !request.host);   // fused attention on the host has an exponential of its own
   Pipeline p;
+  list.leave_stored(narrowed_to(request));
   rewrite(list, request), p.rewrite = list.take();
+  list.leave_stored({});
   precision(list, request), p.precision = list.take();
   fuse(list, request), p.fuse = list.take();
   other_form(list, request), p.other_form = list.take();

@@ -244,6 +244,7 @@ bool is_product(const Node& node) {
 
 std::string why_wide(const Node& node) {
   if (!is_product(node)) return "";
+  if (node.numerics.exact) return "their operator wants all bits of its type";
   const Value &x = *node.in(0), &w = *node.in(1);
   if (is_dequantized(w)) return "their weights are quantized already";
   if (!w.is_constant()) return "both operands are computed";

@@ -14,7 +14,8 @@ struct Flag {
   std::string_view name;
   bool Numerics::*field;
 };
-constexpr Flag kFlags[] = {{"winograd", &Numerics::winograd}, {"strassen", &Numerics::strassen}, {"fast_exp", &Numerics::fast_exp}};
+constexpr Flag kFlags[] = {{"winograd", &Numerics::winograd}, {"strassen", &Numerics::strassen}, {"fast_exp", &Numerics::fast_exp},
+                            {"exact", &Numerics::exact}};
 
 Rounding parse_rounding(Scanner& in) {
   const std::string word = in.name();
@@ -31,7 +32,7 @@ void parse_flag(Scanner& in, const std::string& word, Numerics& numerics) {
     numerics.*flag.field = value == 1;
     return;
   }
-  in.bad("unknown permission '" + word + "': expected one of round_to, winograd, strassen, fast_exp, type");
+  in.bad("unknown permission '" + word + "': expected one of round_to, winograd, strassen, fast_exp, exact, type");
 }
 
 DType parse_type_given(Scanner& in) {

@@ -1,6 +1,6 @@
 // Numerics: how far the computation of one node may leave exact arithmetic of its types. The user gives the permission
 // (BuildConfig), passes/precision/ writes it at the nodes, tactics ask for it. It is no attribute: a model file has no say in it. Every
-// field starts without permission, so that a pass that loses one makes a node slower and never less exact than the user allowed.
+// field but `exact` starts without permission, so that a pass that loses one makes a node slower and never less exact than the user allowed.
 #pragma once
 
 #include <optional>
@@ -24,6 +24,9 @@ struct Numerics {
   bool winograd = false, strassen = false;
   // Exponentials of softmax to 1e-7 in place of the last bit.
   bool fast_exp = false;
+  // Not to be rounded or narrowed, whatever the user permits: the operator's definition wants all bits of its type, as a Fourier
+  // transform does, whose sums cancel. Importers set it.
+  bool exact = false;
   // The type that the user gave the layer (tenfold/precision.h). Passes follow it while they settle precision; f32 stays here
   // afterwards, so that re-tuning rounds such a node no further.
   std::optional<DType> type;

@@ -112,8 +112,8 @@ void fields(A& a, ir::Body& x) {
 }
 template <class A>
 void fields(A& a, ir::Numerics& x) {
-  auto& [round_to, winograd, strassen, fast_exp, type] = x;   // `type` is for passes: no step has one
-  static_cast<void>(type);
+  auto& [round_to, winograd, strassen, fast_exp, exact, type] = x;   // the last two are for passes: no step has them
+  static_cast<void>(exact), static_cast<void>(type);
   a(round_to, winograd, strassen, fast_exp);
 }
 template <class A>

@@ -8,6 +8,7 @@
 #include "base/files/hash.h"
 #include "base/files/huge_memory.h"
 #include "base/threads/spread.h"
+#include "plan/checksum.h"
 #include "plan/fields.h"
 #include "plan/format.h"
 #include "plan/names.h"
@@ -157,7 +158,8 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
     const Bytes bytes = file.subspan(s.offset, s.bytes);
     const bool bulk = s.id == SectionId::weights || s.id == SectionId::refit_tensors || s.id == SectionId::kept_weights;
     if (!bulk || options.verify_weights)
-      need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of ", section_text(s.id), " does not match", kMend);
+      need(checksum_of(bytes, s.flags) == s.checksum, "the plan is damaged: the checksum of ", section_text(s.id), " does not match",
+           kMend);
     switch (s.id) {
       case SectionId::metadata: metadata = bytes; break;
       case SectionId::weights: weights = bytes, weights_checksum = s.checksum; break;
@@ -216,7 +218,7 @@ KeptPart read_kept(Bytes file, const std::shared_ptr<const void>& owner) {
   Bytes text, weights, labels;
   for (const Section& s : sections) {
     const Bytes bytes = file.subspan(s.offset, s.bytes);
-    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of ", section_text(s.id), " does not match", kMend);
+    need(checksum_of(bytes, s.flags) == s.checksum, "the plan is damaged: the checksum of ", section_text(s.id), " does not match", kMend);
     if (s.id == SectionId::kept_model) text = bytes;
     if (s.id == SectionId::kept_weights) weights = bytes;
     if (s.id == SectionId::labels) labels = bytes;
@@ -238,7 +240,8 @@ std::string read_section(const OpenFile& file, SectionId id, const char* what, s
   for (const Section& s : sections) {
     if (s.id != id) continue;
     std::string bytes = file.read(s.offset, s.bytes);
-    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of its ", what, " does not match");
+    need(checksum_of(std::as_bytes(std::span(bytes)), s.flags) == s.checksum, "the plan is damaged: the checksum of its ", what,
+         " does not match");
     return bytes;
   }
   return "";

@@ -143,7 +143,7 @@ TEST(Verify, TacticsAreAskedAgain) {
 }
 
 TEST(Verify, NoAttributeAllowsRounding) {
-  for (const char* name : {"precision", "round_to", "winograd", "strassen", "fast_exp", "numerics"}) {
+  for (const char* name : {"precision", "round_to", "winograd", "strassen", "fast_exp", "exact", "numerics"}) {
     expect_refused("no attribute", [&](Program& g) { g.steps[0].attributes.set(name, std::string("bf16")); });
     for (const ir::OpDef* op : ir::Registry::builtin().all()) {
       EXPECT_EQ(op->optional_attributes.find(name), nullptr) << op->name;

@@ -3,6 +3,7 @@
 
 #include "base/files/file.h"
 #include "base/files/hash.h"
+#include "plan/checksum.h"
 #include "plan/fields.h"
 #include "plan/format.h"
 #include "plan/refit_section.h"
@@ -29,7 +30,8 @@ std::string head(const std::vector<NewSection>& sections, std::vector<std::uint6
   for (const NewSection& section : sections) {
     offsets.push_back(end = aligned(end, section.alignment));
     std::uint32_t id = static_cast<std::uint32_t>(section.id), flags = section.flags;
-    std::uint64_t size = section.bytes.size(), checksum = hash64(section.bytes);
+    if (section.bytes.size() > kHashedPiece) flags |= kInPieces;
+    std::uint64_t size = section.bytes.size(), checksum = checksum_of(section.bytes, flags);
     table(id, flags, end, size, checksum);
     end += size;
   }

@@ -6,7 +6,7 @@ namespace {
 
 TEST(Import, NoAttributeAllowsRounding) {
   for (const char* op : {"MatMul", "Conv", "ConvTranspose", "Softmax", "LogSoftmax"})
-    for (const char* name : {"precision", "round_to", "winograd", "strassen", "fast_exp", "numerics"}) {
+    for (const char* name : {"precision", "round_to", "winograd", "strassen", "fast_exp", "exact", "numerics"}) {
       auto model = new_model();
       auto& graph = model.graph.edit();
       add_input(graph, "x", {"1", "2", "4", "4"});

@@ -7,6 +7,11 @@ Value* one(OnnxImport& call, std::string_view op, std::vector<Value*> operands, 
   return call.add(op, std::move(operands), std::move(attributes))[0];
 }
 
+Value* exact(Value* value) {
+  value->producer->numerics.exact = true;
+  return value;
+}
+
 Value* plus_optional(OnnxImport& call, Value* value, int i) {
   return call.in(i) ? one(call, "Add", {value, call.in(i)}) : value;
 }

@@ -8,6 +8,8 @@ namespace tenfold::onnx_ops {
 
 // One node with one result.
 Value* one(OnnxImport& call, std::string_view op, std::vector<Value*> operands, Attributes attributes = {});
+// What made the value is to have all bits of its type (ir::Numerics::exact). Returns the value.
+Value* exact(Value* value);
 // A constant of floats of this type: fill(first) writes them. Those of 16 bits come from f32 by a Cast, which is folded later: import has
 // to be quick where matrices have millions of elements.
 template <class Fill>

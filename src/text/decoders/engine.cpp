@@ -78,7 +78,7 @@ Engine make_engine(const Model& model, const DecoderOptions& options) {
   };
   const std::optional<PlanCache> cache = transformers::open_cache(options.cache, config.log);
   if (!cache) return make();
-  const std::string text = "decoder " + std::to_string(kNetworks) + "\n" + identity_of(model, options.build);
+  const std::string text = "decoder " + std::to_string(kNetworks) + "\n" + identity_of(model, options.build, *cache);
   return cache->get(plan_key(std::as_bytes(std::span(text)), config), make, transformers::load_options(config));
 }
 

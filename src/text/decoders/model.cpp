@@ -100,20 +100,13 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   return model;
 }
 
-std::string identity_of(const Model& model, const BuildConfig& options) {
+std::string identity_of(const Model& model, const BuildConfig& options, const PlanCache& cache) {
   BuildConfig places;
   places.external_data_dirs = options.external_data_dirs;
-  if (model.rewritten) return "onnx " + plan_key(model.path, places) + "\n";
+  if (model.rewritten) return "onnx " + plan_key(model.path, places, &cache) + "\n";
   std::string text = model.config.dump() + "\n";
   if (model.narrow) text += model.narrow->text() + "\n";
-  constexpr std::size_t kPiece = std::size_t{64} << 20;   // so that a plan that is there is found without memory for the weights
-  std::vector<std::byte> piece;
-  for (const auto& file : model.weights.files())
-    for (std::size_t at = 0; at < file->size(); at += kPiece) {
-      piece.resize(std::min(kPiece, file->size() - at));
-      file->read(at, piece.data(), piece.size());
-      text += plan_key(piece, {}) + "\n";
-    }
+  for (const auto& file : model.weights.files()) text += cache.file_hash(file->path()) + "\n";
   return text;
 }
 

@@ -36,6 +36,7 @@ struct Model {
 };
 
 Model read_model(const std::string& folder, const DecoderOptions& options);   // throws as Decoder::load does
-std::string identity_of(const Model& model, const BuildConfig& options);   // of all files that plans are made of
+// Of all files that plans are made of; hashes of large ones are those that the cache keeps.
+std::string identity_of(const Model& model, const BuildConfig& options, const PlanCache& cache);
 
 }  // namespace tenfold::decoders

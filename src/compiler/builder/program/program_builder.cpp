@@ -136,7 +136,7 @@ Step step_of(const Node& node, StepKind kind) {
   Step step;
   step.kind = kind;
   step.name = node.name, step.op = node.op(), step.attributes = node.attributes;
-  step.numerics = node.numerics, step.numerics.type.reset();
+  step.numerics = node.numerics, step.numerics.type.reset(), step.numerics.exact = false;
   step.has_body = node.body.has_value();
   if (node.body) step.body = *node.body;
   step.anchor_inputs = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());

@@ -142,6 +142,8 @@ class Narrower {
       : graph_(graph), to_(to), stays_(stays), last_(last_steps(graph)) {
     for (const auto& v : graph.values())
       if (wide.count(v->name)) wide_.insert(v.get());
+    for (const auto& node : graph.nodes())
+      if (node->numerics.exact) keep_operands_wide(*node);
   }
   bool run() {
     bool changed = false;
@@ -151,9 +153,20 @@ class Narrower {
   }
 
  private:
+  // Also through what only moves them: a value that is narrowed on its way has lost its bits.
+  void keep_operands_wide(const ir::Node& node) {
+    std::vector<const ir::Node*> readers{&node};
+    while (!readers.empty()) {
+      const ir::Node* const reader = readers.back();
+      readers.pop_back();
+      for (const ir::Value* v : reader->inputs)
+        if (v && wide_.insert(v).second && v->producer && v->producer->def->traits.movement != ir::Movement::none)
+          readers.push_back(v->producer);
+    }
+  }
   bool can_narrow(const ir::Node& node) {
     const std::optional<DType> given = node.numerics.type;
-    if (given && *given != to_) return false;
+    if ((given && *given != to_) || node.numerics.exact) return false;
     if (!node.graphs.empty() || node.body || node.op() == "Cast" || (!given && begins_small(node)) || scales_sum(node) ||
         keeps_wide_cache(node, to_))
       return false;

@@ -19,6 +19,7 @@ struct Flags {
 
   ir::Rounding rounding_of(const ir::Node& n) const {
     const ir::Rounding before = n.numerics.round_to;
+    if (n.numerics.exact) return ir::Rounding::none;
     if (!n.def->traits.permission.rounding || !is_f32(n) || before == ir::Rounding::f16 || before == ir::Rounding::bf16) return before;
     const bool bf16 = n.numerics.type ? n.numerics.type == DType::bf16 && has_bf16 : permits_bf16 && has_bf16;
     const bool tf32 = n.def->traits.permission.convolves ? convolutions : products;
@@ -26,8 +27,12 @@ struct Flags {
   }
   ir::Numerics of(const ir::Node& n) const {
     const ir::Permission& may = n.def->traits.permission;
-    return {rounding_of(n), winograd && is_f32(n) && may.winograd, strassen && is_f32(n) && may.strassen, fast_exp && may.fast_exp,
-            stays_f32(n) ? n.numerics.type : std::nullopt};
+    if (n.numerics.exact) return {.exact = true};
+    return {.round_to = rounding_of(n),
+            .winograd = winograd && is_f32(n) && may.winograd,
+            .strassen = strassen && is_f32(n) && may.strassen,
+            .fast_exp = fast_exp && may.fast_exp,
+            .type = stays_f32(n) ? n.numerics.type : std::nullopt};
   }
   static bool stays_f32(const ir::Node& n) { return n.def->traits.permission.rounding && is_f32(n) && n.numerics.type == DType::f32; }
   static bool is_f32(const ir::Node& n) { return n.in(0) && n.in(0)->dtype() == DType::f32; }

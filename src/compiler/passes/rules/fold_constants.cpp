@@ -9,10 +9,11 @@
 //   c = f32[3]{1.5,2.5,3.5}
 //   y = Mul(x, c)
 #include <algorithm>
+#include <optional>
 
 #include "base/types/element.h"
 #include "ops/fold.h"
-#include "passes/pass.h"
+#include "passes/fold_constants.h"
 
 namespace tenfold::passes {
 namespace {
@@ -28,13 +29,19 @@ std::int64_t bytes_of(const std::vector<ir::Value*>& values) {
   return bytes;
 }
 
-// Are all its readers products, with this as the second operand?
-bool is_weight(const ir::Graph& graph, const ir::Node& node) {
-  const ir::Value* v = node.outputs.size() == 1 ? node.outputs[0] : nullptr;
-  return v && !graph.is_output(v) && !v->users.empty() && std::all_of(v->users.begin(), v->users.end(), [&](const ir::Node* user) {
-    return user->def->traits.gemm_kind != ir::GemmKind::none && user->inputs.size() > 1 && user->in(1) == v && user->in(0) != v;
-  });
+bool multiplies(const ir::Node& user, const ir::Value* weight) {
+  return user.def->traits.gemm_kind != ir::GemmKind::none && user.inputs.size() > 1 && user.in(1) == weight && user.in(0) != weight;
 }
+
+template <class Reads>
+bool all_readers(const ir::Graph& graph, const ir::Node& node, const Reads& reads) {
+  const ir::Value* v = node.outputs.size() == 1 ? node.outputs[0] : nullptr;
+  return v && !graph.is_output(v) && !v->users.empty() &&
+         std::all_of(v->users.begin(), v->users.end(), [&](const ir::Node* user) { return reads(*user, v); });
+}
+
+// Are all its readers products, with this as the second operand?
+bool is_weight(const ir::Graph& graph, const ir::Node& node) { return all_readers(graph, node, multiplies); }
 
 // Every element is a number although the operands are not constants: shape arithmetic that came out whole.
 bool known_from_shapes(const ir::Value& v) {
@@ -57,6 +64,26 @@ bool fold_by_shape(ir::Graph& graph, ir::Node& node) {
   return changed;
 }
 
+// Large weights that are stored in `type` and that all readers multiply, or take rows of: the precision stage narrows these readers, and
+// finds the weights as they are stored. Widened here they would be twice as large for nothing, for each profile.
+bool stays_stored(const ir::Graph& graph, const ir::Node& node, DType type) {
+  constexpr std::int64_t kLarge = 1 << 20;   // bytes
+  if (node.op() != "Cast" || !node.in(0)->is_constant() || node.in(0)->dtype() != type || bytes_of(node.inputs) < kLarge) return false;
+  return node.outputs[0]->dtype() == DType::f32 && all_readers(graph, node, [&](const ir::Node& user, const ir::Value* v) {
+    const bool takes_rows = user.op() == "Gather" && user.in(0) == v && user.in(1) != v;
+    return multiplies(user, v) || takes_rows || (user.op() == "Transpose" && is_weight(graph, user));
+  });
+}
+
+// Moves what is stored, and casts behind that.
+bool fold_before_cast(ir::Graph& graph, ir::Node& node, DType type) {
+  ir::Node* const cast = node.op() == "Transpose" ? node.in(0)->producer : nullptr;
+  if (!cast || !stays_stored(graph, *cast, type)) return false;
+  ir::Value* const moved = ops::fold(graph, "Transpose", {cast->in(0)}, node.attributes, node.outputs[0]->name);
+  graph.replace_uses(node.outputs[0], graph.make("Cast", {moved}, cast->attributes, &node));
+  return true;
+}
+
 bool fold_by_value(ir::Graph& graph, ir::Node& node) {
   if (node.op() == "DequantizeLinear") return false;   // the precision stage decides whether a weight stays in 8 bits
   if (node.inputs.empty() || !ops::operands_constant(node) || !node.def->pure || !node.graphs.empty() || node.anchor_inputs >= 0)
@@ -72,14 +99,20 @@ bool fold_by_value(ir::Graph& graph, ir::Node& node) {
   return true;
 }
 
-bool run(ir::Graph& graph) {
+bool run(ir::Graph& graph, std::optional<DType> stored) {
   bool changed = false;
-  for (ir::Node* node : graph.node_list()) changed = fold_by_shape(graph, *node) || fold_by_value(graph, *node) || changed;
+  for (ir::Node* node : graph.node_list()) {
+    if (stored && fold_before_cast(graph, *node, *stored)) changed = true;
+    else if (!stored || !stays_stored(graph, *node, *stored)) changed = fold_by_shape(graph, *node) || fold_by_value(graph, *node) || changed;
+  }
   return changed;
 }
 
 }  // namespace
 
-Pass pass_fold_constants() { return {.name = "fold_constants", .run = run}; }
+Pass pass_fold_constants() { return pass_fold_constants_but({}); }
+Pass pass_fold_constants_but(std::optional<DType> stored) {
+  return {.name = "fold_constants", .run = [stored](ir::Graph& graph) { return run(graph, stored); }};
+}
 
 }  // namespace tenfold::passes

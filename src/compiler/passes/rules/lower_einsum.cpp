@@ -89,7 +89,9 @@ bool multiply(ir::Graph& graph, Node& n, const Side& a, const Side& b, const std
   Value* left = spread(graph, a, result, &n);
   Value* right = spread(graph, b, result, &n);
   if (!left || !right) return false;
-  graph.replace_uses(n.out(), graph.make("Mul", {left, right}, {}, &n));
+  Value* product = graph.make("Mul", {left, right}, {}, &n);
+  product->producer->numerics = n.numerics;
+  graph.replace_uses(n.out(), product);
   return true;
 }
 
@@ -117,7 +119,9 @@ bool try_lower(ir::Graph& graph, Node& n) {
   if (!left || !right) return false;
   Dims dims = a.dims_of(batch + rows);
   for (Dim d : b.dims_of(columns)) dims.push_back(d);
-  Value* product = reshape_to(graph, graph.make("MatMul", {left, right}, {}, &n), dims, &n);
+  Value* product = graph.make("MatMul", {left, right}, {}, &n);
+  product->producer->numerics = n.numerics;
+  product = reshape_to(graph, product, dims, &n);
   if (!product) return false;
   ir::Ints perm;
   for (char c : result) perm.push_back(static_cast<std::int64_t>((batch + rows + columns).find(c)));

@@ -25,6 +25,7 @@ bool run(ir::Graph& graph) {
       return n->attributes.integer(flag, 0) ? graph.make("Transpose", {v}, {{"perm", ir::Ints{1, 0}}}, n) : v;
     };
     ir::Value* product = graph.add("MatMul", {transposed(n->in(0), "transA"), transposed(n->in(1), "transB")}, {}, 1, n->name, n)->out();
+    product->producer->numerics = n->numerics;
     product = scaled(graph, product, n->attributes.number("alpha", 1.0f), n);
     if (n->in(2)) product = graph.make("Add", {product, scaled(graph, n->in(2), n->attributes.number("beta", 1.0f), n)}, {}, n);
     graph.replace_uses(n->out(), product);

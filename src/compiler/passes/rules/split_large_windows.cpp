@@ -71,7 +71,9 @@ Value* part_of(ir::Graph& graph, Node& conv, const Windows& w, std::int64_t from
                              conv.in(1)->name + "_part");
   std::vector<Value*> operands{x, weights};
   if (from == 0 && conv.in(2)) operands.push_back(conv.in(2));
-  return graph.add("Conv", std::move(operands), std::move(attributes), 1, conv.name, &conv)->out();
+  Value* part = graph.add("Conv", std::move(operands), std::move(attributes), 1, conv.name, &conv)->out();
+  part->producer->numerics = conv.numerics;
+  return part;
 }
 
 bool try_split(ir::Graph& graph, Node& n) {

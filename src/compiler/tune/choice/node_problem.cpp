@@ -65,7 +65,8 @@ backends::Problem node_problem(const ir::Node& node, const backends::Formats* fo
   backends::Problem p;
   p.op = node.def;
   p.attributes = &node.attributes;
-  p.numerics = node.numerics, p.numerics.type.reset();   // no tactic asks for it, and times would not be found again
+  p.numerics = node.numerics;
+  p.numerics.type.reset(), p.numerics.exact = false;   // no tactic asks for them, and times would not be found again
   p.body = node.body ? &*node.body : nullptr;
   p.anchor_inputs = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
   for (std::size_t i = 0; i < node.inputs.size(); ++i)

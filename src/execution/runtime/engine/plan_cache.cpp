@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "plan/read.h"
 #include "plan/write.h"
+#include "runtime/engine/known_hashes.h"
 #include "runtime/engine/opened.h"
 
 namespace tenfold {
@@ -210,7 +211,14 @@ int PlanCache::clear() const {
     std::error_code none;
     removed += fs::remove(e.path, none) ? 1 : 0;
   }
+  std::error_code none;
+  std::vector<fs::path> hashes;
+  for (const fs::directory_entry& file : fs::directory_iterator(options_.folder, none))
+    if (file.path().extension() == runtime::kHashEnding && is_entry(file.path(), "")) hashes.push_back(file.path());
+  for (const fs::path& hash : hashes) fs::remove(hash, none);
   return removed;
 }
+
+std::string PlanCache::file_hash(const std::string& path) const { return runtime::hash_of_file(path, options_.folder); }
 
 }  // namespace tenfold

@@ -56,7 +56,7 @@ std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
   std::string from, to;
   for (int d = 0; d < rank - 1; ++d)
     from += d == axis ? 'N' : static_cast<char>('a' + d), to += d == axis ? 'K' : static_cast<char>('a' + d);
-  return {one(call, "Einsum", {call.in(0), m}, {{"equation", cat(from, "C,NCKD->", to, "D")}})};
+  return {exact(one(call, "Einsum", {call.in(0), m}, {{"equation", cat(from, "C,NCKD->", to, "D")}}))};
 }
 
 // What the axis, the extent or the length is, the run knows. The axis comes to the middle of [outer, axis, inner, parts] by reshapes alone.

@@ -36,7 +36,7 @@ Value* transformed_at_run(OnnxImport& call, Value* x, std::int64_t parts, const 
     Value* matrix = one(call, wave, {angle});
     if (t.from_half) matrix = one(call, "Mul", {matrix, weights_of_half(call, row, t.length)});
     if (t.inverse) matrix = one(call, "Div", {matrix, length});
-    return one(call, "Einsum", {x, cast(call, matrix, type)}, {{"equation", "ONIC,NK->OKIC"}});
+    return exact(one(call, "Einsum", {x, cast(call, matrix, type)}, {{"equation", "ONIC,NK->OKIC"}}));
   };
   // (a + bi)(cos + turn i sin), where turn is 1 of an inverse and else -1
   Value *cosines = sums_with("Cos"), *sines = sums_with("Sin");

@@ -67,7 +67,7 @@ std::vector<Value*> from_17(OnnxImport& call) {
   Value* weights = filled(call, signal->dtype(), {2 * bins, parts.constant(), length},
                                [&](auto* to) { write_filters(bins, parts.constant(), length, to); });
   if (window) weights = one(call, "Mul", {weights, window});
-  Value* y = one(call, "Conv", {signal, weights}, {{"strides", Ints{step}}});   // [batch, 2 * bins, frames]
+  Value* y = exact(one(call, "Conv", {signal, weights}, {{"strides", Ints{step}}}));   // [batch, 2 * bins, frames]
   y = one(call, "Reshape", {y, call.ints({0, 2, bins, -1})});
   return {transposed(call, y, {0, 3, 2, 1})};
 }

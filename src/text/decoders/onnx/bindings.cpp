@@ -46,7 +46,15 @@ bool is_usual(const NetworkNodeInfo& node, const char* attribute, const char* us
   return !text || *text == usual;
 }
 
-// Fills form and rows if `node` continues `past` as its result `present`.
+// What says where rows are written; nothing where that is an input, for its caller decides.
+NetworkTensor computed_places(const Network& net, NetworkTensor operand) {
+  NetworkTensor value = operand;
+  for (auto node = maker(net, value); node && (node->op == "Cast" || node->op == "Identity"); node = maker(net, value))
+    value = node->inputs[0];
+  return net.producer(value).defined() || net.constant_value(value) ? operand : NetworkTensor{};
+}
+
+// Fills form, places and rows if `node` continues `past` as its result `present`.
 bool continues(const Network& net, const NetworkNodeInfo& node, Cache& cache) {
   const auto& in = node.inputs;
   if (node.op == "Concat" && in.size() == 2 && reads(net, in[0], cache.past, false) && axis_of(net, node, cache.past, 0) == 2) {
@@ -54,12 +62,13 @@ bool continues(const Network& net, const NetworkNodeInfo& node, Cache& cache) {
     return true;
   }
   if (!is_usual(node, "mode", "linear") || !is_usual(node, "reduction", "none")) return false;
-  if (node.op == "TensorScatter" && reads(net, in[0], cache.past, true) && axis_of(net, node, cache.past, -2) == 2) {
-    cache.form = Form::scatter, cache.rows = in[1];
+  const bool has_places = in.size() > 2 && in[2].defined();
+  if (node.op == "TensorScatter" && has_places && reads(net, in[0], cache.past, true) && axis_of(net, node, cache.past, -2) == 2) {
+    cache.form = Form::scatter, cache.places = computed_places(net, in[2]), cache.rows = in[1];
     return true;
   }
   if (node.op == "ScatterElements" && reads(net, in[0], cache.past, false) && axis_of(net, node, cache.past, 0) == 2) {
-    cache.form = Form::scatter, cache.rows = in[2];
+    cache.form = Form::scatter, cache.places = computed_places(net, in[1]), cache.rows = in[2];
     return true;
   }
   if (node.op == "Attention" && node.outputs.size() > 2 && in.size() > 5)

@@ -27,6 +27,7 @@ struct Cache {
   std::string past_name, present_name;
   Form form = Form::concat;
   NetworkNodeRef node;    // that makes the present
+  NetworkTensor places;   // of a scatter: the operand that says where it writes, where the graph computes that
   NetworkTensor rows;     // keys or values of this run's tokens; of an Attention as it takes them, maybe with packed heads
   std::int64_t heads = 0, size = 0;
   std::int64_t length = -1;           // of the past, where the file fixes it; -1: it is as long as the tokens are many

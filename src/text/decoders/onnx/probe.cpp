@@ -58,6 +58,8 @@ class Probe {
     std::vector<NetworkTensor> values;
     for (const Border& one : dependence.borders()) values.push_back(one.value);
     for (const NetworkTensor one : dependence.rows()) values.push_back(one);
+    for (const Cache& one : bindings_.caches)
+      if (one.places.defined()) values.push_back(net_.add_node("Identity", {one.places})[0]);   // it may be a constant
     for (const NetworkTensor output : net_.outputs()) net_.remove_output(net_.name(output));
     for (std::size_t i = 0; i < values.size(); ++i) net_.mark_output(values[i], "value " + std::to_string(i));
     count_ = values.size();

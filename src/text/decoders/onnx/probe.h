@@ -27,7 +27,7 @@ struct Samples {
   };
   std::vector<One> all;
 };
-// Of the borders, and then the rows, of the file as Network::read() gives it anew.
+// Of the borders, then of the rows, then of the caches' places that the graph computes, of the file as Network::read() gives it anew.
 std::vector<Samples> probe(const std::string& file, const BuildConfig& config, const std::vector<Lengths>& lengths);
 
 // What the samples are.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "text/decoders/onnx/attention.h"
 #include "text/decoders/onnx/constants.h"
 #include "text/decoders/onnx/last_rows.h"
+#include "text/decoders/onnx/places.h"
 #include "text/decoders/onnx/probe.h"
 #include "text/decoders/onnx/sizes.h"
 #include "text/decoders/onnx/walk.h"
@@ -28,6 +30,9 @@ class Rewriter {
     borders_ = dependence.borders(), rows_ = dependence.rows();
     sizes_ = sizes_of(net_, bindings_, dependence, config, options);
     samples_ = probe(place.file, options.build, probed_lengths(sizes_.capacity));
+    const std::size_t places = borders_.size() + rows_.size();
+    check_places(net_, bindings_, std::span(samples_).subspan(places));
+    samples_.resize(places);
     for (const Samples& one : samples_) meanings_.push_back(understand(one));
     vocabulary_ = vocabulary_of(net_, bindings_, options);
   }

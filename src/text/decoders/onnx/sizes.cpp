@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenfold/device.h"
+#include "text/decoders/onnx/last_rows.h"
 #include "text/decoders/onnx/walk.h"
 #include "text/fail.h"
 
@@ -115,7 +116,7 @@ std::int64_t vocabulary_of(const Network& net, const Bindings& bindings, const D
     if (dims.empty() || dims[2].extent < 1 || !is_float(net.dtype(output)))
       fail(ErrorKind::unsupported, "'" + bindings.logits + "' is " + net.describe(output) +
                                        "; numbers of [batch, tokens, vocabulary] with a constant vocabulary were expected");
-    if (dims[1].extent == 1 && (options.max_batch > 1 || options.speculate > 0))
+    if (is_of_last_row(net, output) && (options.max_batch > 1 || options.speculate > 0))
       fail(ErrorKind::unsupported, "'" + bindings.logits + "' is " + net.describe(output) + ", of the last row alone, which is a different "
                                    "token in each sequence, and no check of guesses: set max_batch to 1 and speculate to 0, or export "
                                    "logits of all tokens");
