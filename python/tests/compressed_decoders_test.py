@@ -89,7 +89,8 @@ class Compressed(Case):
                 told = tenfold.quantize_decoder(folder, out, 'int4:g32', method=method, texts=texts).evaluation
                 self.compare(out, i)
                 after = read(out)
-                expected = judged(after, before, [tenfold.Decoder(folder, **QUICK).tokenizer.encode(one).ids.tolist() for one in texts[1::2]])
+                tokenizer = tenfold.Decoder(folder, **QUICK).tokenizer
+                expected = judged(after, before, [tokenizer.encode(one).ids.tolist() for one in texts[1::2]])
                 for got, want in zip(told[2:], expected):
                     self.assertLess(abs(got / want - 1), 1e-3, (told, expected))
 

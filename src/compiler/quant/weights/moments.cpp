@@ -64,12 +64,14 @@ Moments Moments::divided(const std::vector<float>& by) const {
 double Moments::squares(std::span<const float> columns) const {
   const auto n = static_cast<std::size_t>(size_), count = columns.size() / n;
   std::vector<double> sums(count);
-  spread_stretches(static_cast<std::int64_t>(count), 1, static_cast<std::int64_t>(columns.size() * n), [&](auto begin, auto end) {
-    for (auto c = static_cast<std::size_t>(begin); c < static_cast<std::size_t>(end); ++c) {
-      const float* const x = columns.data() + c * n;
+  constexpr std::size_t kColumns = 16;   // that a row of the matrix meets while it is in the cache
+  spread_stretches(static_cast<std::int64_t>(count), kColumns, static_cast<std::int64_t>(columns.size() * n), [&](auto begin, auto end) {
+    for (auto first = static_cast<std::size_t>(begin); first < static_cast<std::size_t>(end); first += kColumns)
       for (std::size_t i = 0; i < n; ++i)
-        if (x[i] != 0) sums[c] += static_cast<double>(x[i]) * static_cast<double>(upper_sum(sums_.data() + i * n, x, i, n));
-    }
+        for (std::size_t c = first; c < std::min(first + kColumns, static_cast<std::size_t>(end)); ++c) {
+          const float* const x = columns.data() + c * n;
+          if (x[i] != 0) sums[c] += static_cast<double>(x[i]) * static_cast<double>(upper_sum(sums_.data() + i * n, x, i, n));
+        }
   });
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }

@@ -8,16 +8,16 @@ namespace tenfold::decoders {
 using transformers::RoundedMatrix;
 
 double ProductRounding::error(const RoundedMatrix& of) const {
-  std::vector<float> differences(matrix.size()), all = matrix;
+  if (!(squares > 0)) return 0;
+  std::vector<float> differences(matrix.size());
   for (std::int64_t n = 0, i = 0; n < of.out; ++n) {
     const float by = divided.empty() ? 1.0f : divided[static_cast<std::size_t>(n)];
     for (std::int64_t k = 0; k < of.in; ++k, ++i) {
       const auto at = static_cast<std::size_t>(i);
-      differences[at] = (of.at(n, k) - matrix[at]) * by, all[at] *= by;
+      differences[at] = (of.at(n, k) - matrix[at]) * by;
     }
   }
-  const double squares = moments.held_out.squares(all);
-  return squares > 0 ? std::sqrt(std::max(moments.held_out.squares(differences), 0.0) / squares) : 0;
+  return std::sqrt(std::max(moments.held_out.squares(differences), 0.0) / squares);
 }
 
 RoundedMatrix RoundingMethod::nearest(const ProductRounding& p) const {

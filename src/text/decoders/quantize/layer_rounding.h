@@ -22,6 +22,7 @@ struct ProductRounding {
   std::vector<float> matrix;    // [out, in], with awq's factors
   InputMoments moments;         // of its data, divided by them
   std::vector<float> divided;   // by which awq divided its outputs; empty: it did not
+  double squares = 0;           // of its results for texts held out, which no factor changes
   double nearest_error = 0;     // of its results for texts held out, rounded as "rtn" does without awq's factors
   transformers::RoundedMatrix rounded = {};
   double error(const transformers::RoundedMatrix& of) const;   // relative, of its results for texts held out
