@@ -254,8 +254,10 @@ if(TENFOLD_PYTHON3)
   foreach(name cli_test cli_outputs_test cli_flags_test cli_cache_test cli_doctor_test cli_terminal_test trtexec_flags_test
                cli_notes_test cli_sweep_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test cli_onnx_suite_test
                convert_test bad_input_test saving_test plugins_cli_test accuracy_test calibration_test
-               budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test python_data_test compare_data_test
-               text_data_test modelopt_files_test embed_test generate_test packages_test serve_test serve_refusals_test serve_batches_test
+               budget_test images_test labels_test quantize_test quantize_files_test quantize_types_test quantize_decoders_test
+               python_data_test compare_data_test
+               text_data_test modelopt_files_test embed_test generate_test evaluate_test packages_test serve_test serve_refusals_test
+               serve_batches_test
                serve_flags_test repository_test model_config_test net_security_test net_faults_test observe_test traces_test logs_test
                supervisor_test next_worker_test shutdown_test service_manager_test serve_loads_test schedule_test openapi_test
                pattern_engine_test shared_memory_test text_routes_test text_limits_test text_int8_test text_scores_test latency_test

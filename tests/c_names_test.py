@@ -26,6 +26,7 @@ FUNCTIONS = {
                 'supported_operators': 'tenfold_operator'},
     'completion.h': {'enqueue_then': 'tenfold_context_enqueue_then'},
     'decoder.h': {'name': FIELD},
+    'evaluate_decoder.h': {'evaluate_decoder': OWN},
     'quantize_decoder.h': {'quantize_decoder': OWN},
     'encoder.h': {name: OWN for name in ('example_texts', 'parse_encoder_precision')},   # C has no encoders yet
     'device_strategy.h': {'parse_device_strategy': OWN},

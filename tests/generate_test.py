@@ -126,7 +126,8 @@ class Generate(CliCase):
         for pattern, words in (("weights is 'int3'", ('generate', llama.folder, '--prompt=a', '--weights=int3')),
                                ('-o OUT', ('quantize', llama.folder, '--weights=int4')),
                                ('with --weights=int4:g32, that of a language model is rounded', ('quantize', llama.folder, '-o', out)),
-                               ('--samples=3 is for ONNX files', ('quantize', llama.folder, '--weights=int4', '--samples=3', '-o', out))):
+                               ('--samples and --maxTokens are for --data=TEXTS',
+                                ('quantize', llama.folder, '--weights=int4', '--samples=3', '-o', out))):
             with self.subTest(pattern):
                 self.assertIn(pattern, self.tenfold(*words, code=2).stderr)
         self.assertIn('exists', self.tenfold('quantize', llama.folder, '--weights=int4', '-o', out, code=1).stderr)

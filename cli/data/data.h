@@ -24,5 +24,7 @@ formats::ArraySource arrays_of_python(const std::string& file_and_name);
 // types go to input_ids, attention_mask and token_type_ids, cut and padded where the model fixes the number of tokens.
 bool is_text(const std::string& path);
 std::unique_ptr<formats::Samples> text_samples(const SampleSource& source);
+// The texts of such a file that are not empty, at least one; lines, whatever its name is, if it is no table. `name`: of the flag.
+std::vector<std::string> read_texts(const std::string& name, const std::string& path);
 
 }  // namespace tenfold::cli

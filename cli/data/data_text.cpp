@@ -63,12 +63,19 @@ std::vector<std::string> column_of(const std::string& text, const TextPath& path
 
 using Part = std::vector<std::int32_t> Encoding::*;
 
-// What an input of an encoder gets; null for one that is none of these.
+// What an input of an encoder gets, or of a decoder without a past; null for one that is none of these.
 Part part_of(const std::string& input) {
   if (input == "input_ids") return &Encoding::ids;
   if (input == "attention_mask") return &Encoding::mask;
   if (input == "token_type_ids") return &Encoding::types;
   return nullptr;
+}
+
+bool is_places(const BindingInfo& input) { return input.name == "position_ids"; }
+// A decoder's keys and values of earlier tokens, [batch, heads, tokens, size]: texts begin without any.
+bool is_past(const BindingInfo& input) {
+  const Shape& shape = input.shape;
+  return input.name.starts_with("past") && shape.size() == 4 && shape[1] > 0 && shape[2] < 0 && shape[3] > 0;
 }
 
 class TextSamples : public formats::Samples {
@@ -97,7 +104,7 @@ class TextSamples : public formats::Samples {
                                      (batch_ > 1 ? ", or one of its batch" : "") + "): " + e.what());
     }
     InputSet set;
-    for (const BindingInfo& input : inputs_) set[input.name] = tensor_of(input, rows);
+    for (const BindingInfo& input : inputs_) set[input.name] = is_past(input) ? past_of(input) : tensor_of(input, rows);
     return set;
   }
 
@@ -107,22 +114,31 @@ class TextSamples : public formats::Samples {
       throw Error(ErrorKind::io, "--" + flag_ + ": texts cannot be input '" + input.name + "': " + why +
                                      "; python:FILE.py:NAME gives any arrays");
     };
-    if (!part_of(input.name)) refuse("input_ids, attention_mask and token_type_ids are what a tokenizer gives");
+    if (is_past(input)) return;
+    if (!part_of(input.name) && !is_places(input))
+      refuse("input_ids, attention_mask, token_type_ids and position_ids are what a tokenizer gives");
     if (input.dtype != DType::i64 && input.dtype != DType::i32)
       refuse("it is of " + std::string(name(input.dtype)) + ", not int64 or int32");
     if (input.shape.size() != 2) refuse("it has the shape " + text(input.shape) + ", not [batch, tokens]");
     if (input.shape[0] > 0) batch_ = static_cast<int>(input.shape[0]);
     if (input.shape[1] > 0) length_ = static_cast<int>(input.shape[1]);
   }
+  Tensor past_of(const BindingInfo& input) const {
+    Shape shape = input.shape;
+    shape[0] = batch_, shape[2] = 0;
+    return Tensor(input.dtype, shape);
+  }
   static Tensor tensor_of(const BindingInfo& input, const std::vector<Encoding>& rows) {
     const auto length = static_cast<std::int64_t>(rows.front().size());
     Tensor t(input.dtype, {static_cast<std::int64_t>(rows.size()), length});
     std::int64_t at = 0;
+    const auto add = [&](std::int64_t value) {
+      if (input.dtype == DType::i64) t.mutable_data<std::int64_t>()[at++] = value;
+      else t.mutable_data<std::int32_t>()[at++] = static_cast<std::int32_t>(value);
+    };
     for (const Encoding& row : rows)
-      for (const std::int32_t value : row.*part_of(input.name)) {
-        if (input.dtype == DType::i64) t.mutable_data<std::int64_t>()[at++] = value;
-        else t.mutable_data<std::int32_t>()[at++] = value;
-      }
+      for (std::int64_t i = 0; i < length; ++i)
+        add(is_places(input) ? i : (row.*part_of(input.name))[static_cast<std::size_t>(i)]);
     return t;
   }
 
@@ -142,11 +158,16 @@ std::unique_ptr<formats::Samples> text_samples(const SampleSource& source) {
   if (source.tokenizer.empty())
     throw UsageError(flag + "=" + source.path +
                      ": text takes the model's tokenizer: --tokenizer=tokenizer.json (or a folder that holds it)");
-  const TextPath path(source.path);
+  return std::make_unique<TextSamples>(read_texts(source.flag, source.path), source);
+}
+
+std::vector<std::string> read_texts(const std::string& name, const std::string& given) {
+  const std::string flag = "--" + name;
+  const TextPath path(given);
   const std::string text = formats::read_whole(path.file);
   std::vector<std::string> texts = TextPath::is_table(path.file) ? column_of(text, path, flag) : lines_of(text);
   if (texts.empty()) throw Error(ErrorKind::io, flag + ": there is no text in '" + path.file + "'");
-  return std::make_unique<TextSamples>(std::move(texts), source);
+  return texts;
 }
 
 }  // namespace tenfold::cli

@@ -12,6 +12,8 @@
 namespace tenfold::cli {
 namespace {
 
+constexpr int kPiece = 65;   // tokens of a text that an evaluation computes at once
+
 void set_precision(BuildConfig& build, const std::string& text) {
   build.fp16 = text == "fp16", build.bf16 = text == "bf16", build.auto_precision = text == "auto";
   if (text != "fp32" && text != "tf32" && !build.fp16 && !build.bf16 && !build.auto_precision)
@@ -22,7 +24,7 @@ void set_precision(BuildConfig& build, const std::string& text) {
 Flags make_flags(GenerateWish& w) {
   Flags flags(
       "tenfold generate MODEL --prompt=TEXT [--flags]\n       tenfold generate MODEL --chat [--prompt=TEXT] [--flags]\n       tenfold "
-      "generate MODEL --benchmark [--flags]",
+      "generate MODEL --benchmark [--flags]\n       tenfold generate MODEL --evaluate=TEXTS [--reference=MODEL] [--flags]",
       "Continues texts token by token. MODEL is a language model: a folder as transformers saves it (config.json, tokenizer,\n"
       "safetensors), or an ONNX file with past_key_values as optimum and onnxruntime-genai write it, or its folder.\n"
       "New text goes to standard output as it comes, times to standard error.");
@@ -77,6 +79,14 @@ Flags make_flags(GenerateWish& w) {
   flags.add_switch("quiet", w.quiet, "no progress and no times");
   flags.add_switch("verbose", w.console.verbose, "log the build");
   flags.add_switch("help", w.help, "this text");
+  flags.group("Evaluation");
+  flags.add_text("evaluate", w.evaluate, "TEXTS",
+                 "tell the perplexity of texts: .csv:COLUMN, .tsv:COLUMN, or a file with one a line; with --json as JSON");
+  flags.add_text("reference", w.reference, "MODEL", "beside this model in f32, of the same tokens: KL divergence, equal best tokens");
+  flags.add({"samples", "N", "at most so many of the texts; default: all",
+             [&w](const std::string& text) { w.samples = parse_int("samples", text, 1); }});
+  flags.add({"textTokens", "N", "leave out what is behind N tokens of a text; default: what the model has no places for",
+             [&w](const std::string& text) { w.max_text = parse_int("textTokens", text, 2); }});
   flags.group("Benchmark");
   flags.add_switch("benchmark", w.benchmark, "time a prompt of random tokens and --maxTokens steps behind it");
   flags.add(
@@ -94,7 +104,11 @@ void take_words(GenerateWish& w, const std::vector<std::string>& words) {
   if (w.benchmark && w.chat) throw UsageError("--benchmark makes its own prompt; leave --chat out");
   if (!w.chat && (!w.system.empty() || !w.messages.empty() || !w.chat_template.empty()))
     throw UsageError("--system, --message and --chatTemplate are parts of a conversation; give --chat, too");
-  if (!w.benchmark && !w.chat && w.prompts.empty())
+  if (w.evaluate.empty() && (!w.reference.empty() || w.samples > 0 || w.max_text > 0))
+    throw UsageError("--reference, --samples and --textTokens are for --evaluate=TEXTS; give it, too");
+  if (!w.evaluate.empty() && (w.benchmark || w.chat || !w.prompts.empty()))
+    throw UsageError("--evaluate reads its own texts; leave --prompt, --promptFile, --chat and --benchmark out");
+  if (!w.benchmark && !w.chat && w.evaluate.empty() && w.prompts.empty())
     throw UsageError("what is to be continued? Give --prompt=TEXT, or --promptFile=FILE (- is standard input)");
   if (w.chat && w.json && w.prompts.empty() && w.messages.empty()) throw UsageError("--json with --chat needs --prompt or --message");
   if (w.chat_template.find('/') != std::string::npos || w.chat_template.ends_with(".jinja"))
@@ -122,12 +136,14 @@ int generate_main(const Arguments& arguments) {
     w.options.cache.reset();
   else
     w.options.cache->folder = w.cache;
+  if (!w.evaluate.empty()) w.options.speculate = kPiece - 1, w.options.prompt_chunk = 1;
   const Decoder decoder = Decoder::load(w.model, w.options);
   if (w.chat && w.chat_template.empty() && !decoder.has_chat_template())
     throw Error(ErrorKind::invalid_argument,
                 "'" + w.model + "' has no chat template; give a file with one, --chatTemplate=FILE, or leave --chat out");
   decoder.prepare();
   clear_bar();
+  if (!w.evaluate.empty()) return generate_evaluation(w, decoder), kOk;
   const bool talks = w.chat && w.prompts.empty() && w.messages.empty();
   (w.benchmark ? generate_benchmark : talks ? generate_chat : generate_texts)(w, decoder);
   return kOk;

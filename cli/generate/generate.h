@@ -17,6 +17,8 @@ struct GenerateWish {
   std::vector<ChatMessage> messages;           // in front of the prompt
   bool no_cache = false, quiet = false, help = false, json = false, benchmark = false;
   int prompt_tokens = 512, iterations = 3;   // of the benchmark
+  std::string evaluate, reference;           // a file of texts, and another model's folder
+  int samples = 0, max_text = 0;             // of these texts, at most; tokens of each; 0: all
   GenerateCall call;
   DecoderOptions options;
   Console console;
@@ -30,5 +32,6 @@ bool print_piece(std::size_t sequence, std::int32_t token, std::string_view text
 void generate_texts(const GenerateWish& w, const Decoder& decoder);
 void generate_chat(const GenerateWish& w, const Decoder& decoder);   // each line of standard input is what the user says
 void generate_benchmark(const GenerateWish& w, const Decoder& decoder);
+void generate_evaluation(const GenerateWish& w, const Decoder& decoder);   // how well it foretells texts
 
 }  // namespace tenfold::cli

@@ -13,7 +13,7 @@
 #include "formats/files.h"
 #include "model_or_plan.h"
 #include "verbs.h"
-#include "tenfold/quantize_decoder.h"
+#include "verbs/quantize_folder.h"
 #include "tenfold/quantize_file.h"
 
 namespace tenfold::cli {
@@ -21,10 +21,10 @@ namespace {
 
 struct Wish {
   std::string output, data, tokenizer, cache, calibrator;
-  std::string weights;              // of a decoder's folder
+  FolderWish folder;                // of a decoder
   std::optional<formats::ImageSpec> image;   // how photographs become the input
   std::optional<std::vector<std::string>> corrections;
-  int samples = 100;
+  int samples = 0;                  // 0: nobody said how many
   Console console;
   QuantizeOptions options;
   BuildConfig config;
@@ -55,6 +55,21 @@ void take_nbits(Wish& w, const std::string& text) {
   w.options.type = bits == 4 ? QuantizeType::nbits4 : QuantizeType::nbits8, w.nbits_given = true;
 }
 
+// --weights=int4:g32 of a file says what --nbits=4 --group=32 says.
+void take_weights(Wish& w) {
+  const std::string& text = w.folder.weights;
+  if (text.empty()) return;
+  if (w.nbits_given || w.type_given || w.group_given)
+    throw UsageError("--weights says type and group: leave --nbits, --type and --group out");
+  const std::size_t colon = text.find(":g");
+  const std::string type = text.substr(0, colon);
+  if ((type != "int4" && type != "int8") || colon == std::string::npos)
+    throw UsageError("--weights of an ONNX file is '" + text + "'; int4:gN or int8:gN was expected, N a power of two from 16 on: "
+                     "MatMulNBits has groups");
+  take_nbits(w, type.substr(3));
+  w.options.group = parse_int("weights", text.substr(colon + 2), 1), w.group_given = true;
+}
+
 bool is_of_weights(const Wish& w) { return w.options.type != QuantizeType::int8 && w.options.type != QuantizeType::fp8; }
 
 void check(const Wish& w) {
@@ -70,7 +85,8 @@ void check(const Wish& w) {
 }
 
 Flags make_flags(Wish& w) {
-  Flags flags("tenfold quantize MODEL --data=PATH -o OUT.onnx [--flags]\n       tenfold quantize FOLDER --weights=int4:g32 -o OUT",
+  Flags flags("tenfold quantize MODEL --data=PATH -o OUT.onnx [--flags]\n       tenfold quantize FOLDER --weights=int4:g32 "
+              "[--method=gptq|awq --data=TEXTS] -o OUT",
               "Writes MODEL with QuantizeLinear and DequantizeLinear around its GEMMs and convolutions, so that engines run them in\n"
               "int8 or fp8, or with 4-bit weights. Every second sample is used for ranges, the others to measure the error. Everything\n"
               "else in the file is unchanged.");
@@ -82,7 +98,7 @@ Flags make_flags(Wish& w) {
   flags.add_text("tokenizer", w.tokenizer, "FILE", "the tokenizer.json of texts in --data, or a folder that holds it");
   flags.add({"image", "SPEC", "preprocessing of photographs, as in tenfold exec: resize:256,crop:224,scale:255,mean:...,std:...",
              [&w](const std::string& text) { w.image = formats::parse_image_spec(text, "--image"); }});
-  flags.add({"samples", "N", "take at most N samples of --data (100)",
+  flags.add({"samples", "N", "take at most N samples of --data (100; of a FOLDER's texts 256)",
              [&w](const std::string& text) { w.samples = parse_int("samples", text, 1); }});
   flags.add({"for", "any|ort|openvino",
              "target engine: any (default; symmetric i8, as for TensorRT), ort (u8 with zero points, i32 biases: ONNX Runtime computes "
@@ -103,9 +119,6 @@ Flags make_flags(Wish& w) {
              [&w](const std::string& text) { take_type(w, text); }});
   flags.add({"nbits", "4|8", "turn GEMMs into ONNX Runtime's MatMulNBits with weights of N bits",
              [&w](const std::string& text) { take_nbits(w, text); }});
-  flags.add_text("weights", w.weights, "int4|int8[:gN]",
-                 "of a language model's FOLDER: write OUT, a folder with linear layers of 4 or 8 bits in the layout of compressed-tensors, "
-                 "in groups of N inputs with a scale each; no other flag but -o goes with it");
   flags.add({"group", "N", "weights per scale of --type=int4 and --nbits (32)", [&w](const std::string& text) {
                w.options.group = parse_int("group", text, 1), w.group_given = true;
              }});
@@ -117,6 +130,7 @@ Flags make_flags(Wish& w) {
              [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMaxThreads); }});
   add_import_flags(flags, w.config);
   flags.add_switch("help", w.help, "this text");
+  add_folder_flags(flags, w.folder);
   flags.footer(
       "int8 and fp8 need samples. --type=int4 and --nbits do not: without samples, weights are rounded to nearest. Exit code 3:\n"
       "no layer can be quantized (within --max-error), or a node prevents the opset that the type needs (13, fp8 19, int4 21);\n"
@@ -125,7 +139,7 @@ Flags make_flags(Wish& w) {
 }
 
 std::optional<Calibration> calibration_of(const Wish& w, const std::string& model) {
-  Calibration calibration{.sample = {}, .samples = w.samples, .cache = w.cache};
+  Calibration calibration{.sample = {}, .samples = w.samples > 0 ? w.samples : 100, .cache = w.cache};
   if (!w.calibrator.empty()) calibration.method = w.calibrator;
   else if (!w.cache.empty()) calibration.method = "entropy";
   if (w.corrections) calibration.corrections = *w.corrections;
@@ -137,7 +151,7 @@ std::optional<Calibration> calibration_of(const Wish& w, const std::string& mode
     return calibration;
   }
   const std::shared_ptr<formats::Samples> samples =
-      open_samples({"data", w.data, w.image, model_bindings(model, w.config), w.samples, w.console, w.tokenizer});
+      open_samples({"data", w.data, w.image, model_bindings(model, w.config), calibration.samples, w.console, w.tokenizer});
   calibration.sample = [samples](int index) { return samples->at(index); };
   return calibration;
 }
@@ -172,21 +186,6 @@ void print_report(const Wish& w, const QuantizeReport& r) {
   std::printf("bytes: %lld, were %lld\n", static_cast<long long>(r.bytes_after), static_cast<long long>(r.bytes_before));
 }
 
-// No flag of ONNX files means anything here.
-int quantize_folder(const Arguments& arguments, const std::string& folder, const std::string& output, const std::string& weights) {
-  if (output.empty()) throw UsageError("say where to write the folder: -o OUT");
-  for (const std::string& one : arguments)
-    if (one.starts_with("--") && !one.starts_with("--weights"))
-      throw UsageError(printable(one) + " is for ONNX files; with --weights, a folder of a language model is rounded, and -o alone goes "
-                                        "with it");
-  const QuantizeDecoderReport r = quantize_decoder(folder, output, weights);
-  for (const QuantizeDecoderReport::Layer& layer : r.layers)
-    std::printf("%-60s relative error %.4f\n", printable(layer.name).c_str(), layer.error);
-  std::printf("%zu layers have weights of %s in %s\nbytes of weights: %lld, were %lld\n", r.layers.size(), weights.c_str(),
-              printable(output).c_str(), static_cast<long long>(r.bytes_after), static_cast<long long>(r.bytes_before));
-  return kOk;
-}
-
 }  // namespace
 
 void quantize_flags(const UseFlags& use) {
@@ -201,9 +200,13 @@ int quantize_main(const Arguments& arguments) {
   if (w.help) return std::fputs(flags.help().c_str(), stdout), kOk;
   if (words.size() != 1)
     throw UsageError("tenfold quantize takes one model: tenfold quantize m.onnx --data=samples.npz -o m.qdq.onnx");
-  if (std::error_code none; w.weights.empty() && std::filesystem::is_directory(words[0], none))
+  std::error_code none;
+  const bool is_folder = std::filesystem::is_directory(words[0], none);
+  if (is_folder && w.folder.weights.empty())
     throw UsageError("'" + words[0] + "' is a folder; with --weights=int4:g32, that of a language model is rounded");
-  if (!w.weights.empty()) return quantize_folder(arguments, words[0], w.output, w.weights);
+  if (is_folder) return quantize_folder(arguments, words[0], {w.output, w.data, w.samples, w.config.threads}, w.folder);
+  check_no_folder(w.folder);
+  take_weights(w);
   if (w.output.empty()) throw UsageError("say where to write the file: -o OUT.onnx");
   if (is_plan(words[0])) throw UsageError("'" + words[0] + "' is a plan: its kernels are chosen already; quantize the model");
   check(w);

@@ -19,7 +19,7 @@ from tenfold import _native  # noqa: E402 (it holds AVX2 code)
 from tenfold._build import (  # noqa: E402
     bindings, build, check, extent_limits, inspect, load, metadata, profile, refit, retune, weights,
 )
-from tenfold._decoder import Decoder, Generated, quantize_decoder  # noqa: E402
+from tenfold._decoder import Decoder, Evaluation, Generated, QuantizedLayers, quantize_decoder  # noqa: E402
 from tenfold._device import devices  # noqa: E402
 from tenfold._engine import Context, Engine  # noqa: E402
 from tenfold._latency_answer import Answer  # noqa: E402
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 __version__: str = _native.__version__
 __all__ = [
     'Answer', 'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Decoder', 'Device', 'DeviceArray',
-    'DeviceError', 'Engine', 'EngineInfo', 'Error', 'ExtentLimit', 'FileError', 'Generated', 'Internal', 'InvalidArgument', 'InvalidInput',
-    'InvalidModel', 'LatencyRecorder', 'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection',
-    'PlanRefused', 'Plugins', 'Port', 'PortServer', 'QuantizeReport', 'RegisteredMemory', 'RowRing', 'LatencyRunner', 'RunnerThread',
-    'Runtime', 'Session', 'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check',
-    'connect', 'devices', 'extent_limits', 'get_include', 'inspect', 'load', 'metadata', 'pinned_empty', 'profile', 'quantize',
-    'quantize_decoder', 'refit', 'register_memory', 'retune', 'supported_operators', 'weights', 'why_no_gpu',
+    'DeviceError', 'Engine', 'EngineInfo', 'Error', 'Evaluation', 'ExtentLimit', 'FileError', 'Generated', 'Internal', 'InvalidArgument',
+    'InvalidInput', 'InvalidModel', 'LatencyRecorder', 'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory',
+    'PlanInspection', 'PlanRefused', 'Plugins', 'Port', 'PortServer', 'QuantizeReport', 'QuantizedLayers', 'RegisteredMemory', 'RowRing',
+    'LatencyRunner', 'RunnerThread', 'Runtime', 'Session', 'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo',
+    'bindings', 'build', 'check', 'connect', 'devices', 'extent_limits', 'get_include', 'inspect', 'load', 'metadata', 'pinned_empty',
+    'profile', 'quantize', 'quantize_decoder', 'refit', 'register_memory', 'retune', 'supported_operators', 'weights', 'why_no_gpu',
 ]
 
 _atexit.register(_native.leave)

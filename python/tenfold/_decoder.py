@@ -34,6 +34,18 @@ class Generated(NamedTuple):
     reused_tokens: int    # of the prompt: those whose keys and values an earlier call had left
 
 
+class Evaluation(NamedTuple):
+    """Means over all tokens that have another one in front of them in their text. Without a reference the last three are 0."""
+
+    texts: int                    # that were used
+    short_texts: int              # of less than two tokens, which were not
+    tokens: int                   # that were foretold
+    perplexity: float
+    reference_perplexity: float
+    kl_divergence: float          # from the reference's probabilities, in nats
+    same_token: float             # the share of places where both have the same most probable token
+
+
 class Decoder:
     """A decoder of a folder (config.json, a tokenizer and safetensors), or of an ONNX file with past_key_values beside a tokenizer.
 
@@ -74,6 +86,14 @@ class Decoder:
     def prepare(self) -> None:
         """Makes the engine, or takes it from the cache."""
         self._native.prepare()
+
+    def evaluate(self, texts: Sequence[str], reference: Decoder | None = None, *, max_tokens: int = 0) -> Evaluation:
+        """How well it foretells texts: perplexity, and the KL divergence from a reference of the same tokens.
+
+        max_tokens: of a text; what is behind them, or behind what both decoders have places for, is left out. It is quick with
+        `speculate`: so many tokens and one are computed in a run.
+        """
+        return Evaluation(**self._native.evaluate([str(text) for text in texts], reference and reference._native, max_tokens))
 
     def start(self, sequences: int = 1) -> _native.DecoderSession:
         """Empty sequences, to be continued token by token: session.append([[1, 2, 3]]) gives logits."""
@@ -199,10 +219,31 @@ def _told(on_token: OnToken) -> Callable[[int, int, bytes], bool]:
     return told
 
 
-def quantize_decoder(folder: str | os.PathLike[str], output: str | os.PathLike[str], weights: str = 'int4:g32') -> dict[str, float]:
-    """Writes a decoder's folder with weights of 4 or 8 bits, rounded to the nearest, as compressed-tensors lays them out.
+class QuantizedLayers(dict[str, float]):
+    """The relative error of each layer's weights, by name.
 
-    transformers, vLLM and Decoder read it. `output` does not exist yet; `weights` is as Decoder has it. Returns each layer's relative
-    error.
+    With texts: `output_errors` and `nearest_output_errors` are those of layers' results on the texts held out, by the method and by
+    plain rounding, and `evaluation` is the folder that was written beside the one that was read, in f32.
     """
-    return _native.quantize_decoder(os.fspath(folder), os.fspath(output), weights)
+
+    output_errors: dict[str, float]
+    nearest_output_errors: dict[str, float]
+    evaluation: Evaluation | None
+
+
+def quantize_decoder(folder: str | os.PathLike[str], output: str | os.PathLike[str], weights: str = 'int4:g32', *, method: str = 'rtn',
+                     texts: Sequence[str] = (), samples: int = 256, max_tokens: int = 512, threads: int = 0) -> QuantizedLayers:
+    """Writes a decoder's folder with weights of 4 or 8 bits, as compressed-tensors lays them out (GPT-2: as GPTQ does).
+
+    transformers, vLLM and Decoder read it. `output` does not exist yet; `weights` is as Decoder has it. method: 'rtn' rounds to the
+    nearest; 'gptq' and 'awq' by what layers meet in `texts`, at most `samples` of them and `max_tokens` of each. Every second text is
+    held out: errors, perplexity and KL divergence are told on these.
+    """
+    layers, evaluation = _native.quantize_decoder(os.fspath(folder), os.fspath(output), weights, method, [str(text) for text in texts],
+                                                  samples, max_tokens, threads)
+    result = QuantizedLayers({name: error for name, error, *_ in layers})
+    told = evaluation is not None
+    result.output_errors = {name: error for name, _, error, _ in layers if told}
+    result.nearest_output_errors = {name: error for name, _, _, error in layers if told}
+    result.evaluation = Evaluation(**evaluation) if told else None
+    return result

@@ -5,12 +5,13 @@ Torch, transformers and compressed-tensors have to be installed: script/test tor
 import importlib.util
 import json
 import os
+import random
 import unittest
 
 os.environ.setdefault('CUDA_VISIBLE_DEVICES', '')
 import tenfold
 from case import Case
-from transformers_decoders_case import HAVE, QUICK, SHAPES, greedy, save
+from transformers_decoders_case import HAVE, QUICK, SHAPES, greedy, judged, save
 
 HAVE = HAVE and importlib.util.find_spec('compressed_tensors') is not None
 if HAVE:
@@ -50,6 +51,11 @@ def compress(folder, packed, bits, group, symmetric):
         json.dump(config, file)
 
 
+def read(folder):
+    return transformers.AutoModelForCausalLM.from_pretrained(
+        folder, quantization_config=transformers.CompressedTensorsConfig(dequantize=True), dtype=torch.float32).eval()
+
+
 @unittest.skipUnless(HAVE, 'torch, transformers and compressed-tensors are not installed')
 class Compressed(Case):
     def test_200_greedy_tokens(self):
@@ -72,9 +78,24 @@ class Compressed(Case):
                 tenfold.quantize_decoder(folder, out, weights)
                 self.compare(out, i, (1e-4, 2e-2)[i % 2])   # transformers rounds weights to the type of their scales
 
+    def test_folders_by_texts(self):
+        """Those that GPTQ and AWQ make: transformers reads them, and its perplexity and divergence are those that were told."""
+        chance = random.Random(4)
+        texts = [''.join(chance.choice('abcdefgh .') for _ in range(60)) for _ in range(24)]
+        for i, method in enumerate(('gptq', 'awq')):
+            with self.subTest(method):
+                folder, out = self.path(f'texts{i}'), self.path(f'narrow{i}')
+                before = save(folder, ('llama', 'qwen2')[i], SHAPES[(0, 5)[i]], i)
+                told = tenfold.quantize_decoder(folder, out, 'int4:g32', method=method, texts=texts).evaluation
+                self.compare(out, i)
+                after = read(out)
+                tokenizer = tenfold.Decoder(folder, **QUICK).tokenizer
+                expected = judged(after, before, [tokenizer.encode(one).ids.tolist() for one in texts[1::2]])
+                for got, want in zip(told[2:], expected):
+                    self.assertLess(abs(got / want - 1), 1e-3, (told, expected))
+
     def compare(self, folder, seed, bound=1e-4):
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            folder, quantization_config=transformers.CompressedTensorsConfig(dequantize=True), dtype=torch.float32).eval()
+        model = read(folder)
         decoder = tenfold.Decoder(folder, **QUICK)
         prompt = torch.randint(1, 300, (20,), generator=torch.Generator().manual_seed(seed)).tolist()
         result = decoder.generate(prompt, max_tokens=200, ignore_end=True)

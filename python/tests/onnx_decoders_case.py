@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from decoders_case import LAYERS, VOCABULARY, WIDTH, RandomDecoder
+from decoders_case import LAYERS, VOCABULARY, RandomDecoder
 
 # ONNX Runtime's GroupQueryAttention takes heads of multiples of 16 elements.
 GROUPED = {'llama': dict(model_type='llama', heads=6, shared=2, head_dim=16),
@@ -65,9 +65,9 @@ class OnnxDecoder(RandomDecoder):
     (ai.onnx, opset 23), 'heads' (MultiHeadAttention), 'own places' (no position_ids), 'scatter' (a cache of fixed length),
     'grouped direct' (lengths are inputs), 'attention 24' (a cache of fixed length, TensorScatter, nonpad_kv_seqlen)."""
 
-    def __init__(self, folder, kind='llama', form='concat', places=256, change=None, half=False):
+    def __init__(self, folder, kind='llama', form='concat', places=256, change=None, half=False, **sizes):
         self.form, self.change, self.half = form, change, half
-        super().__init__(folder, GROUPED[kind] if form.startswith('grouped') else kind, places=places)
+        super().__init__(folder, GROUPED[kind] if form.startswith('grouped') else kind, places=places, **sizes)
 
     def save_weights(self):
         g = self.g = Graph(self.half)
@@ -224,7 +224,7 @@ class OnnxDecoder(RandomDecoder):
                                                                                     self.positions))
         for i in range(LAYERS):
             at = f'transformer.h.{i}.'
-            q, k, v = g('Split', self.affine(at + 'attn.c_attn', norm(at + 'ln_1', x)), [WIDTH] * 3, axis=-1, outputs=3)
+            q, k, v = g('Split', self.affine(at + 'attn.c_attn', norm(at + 'ln_1', x)), [self.width] * 3, axis=-1, outputs=3)
             x = g('Add', x, self.affine(at + 'attn.c_proj', self.attend_onnx(i, q, k, v, 1 / math.sqrt(self.size))))
             x = g('Add', x, self.affine(at + 'mlp.c_proj', self.gelu(self.affine(at + 'mlp.c_fc', norm(at + 'ln_2', x)))))
         return norm('transformer.ln_f', x)

@@ -55,3 +55,18 @@ def greedy(model, ids, count, cache=True):
         made = model.generate(given, attention_mask=torch.ones_like(given), max_new_tokens=count, do_sample=False, eos_token_id=None,
                               pad_token_id=0, use_cache=cache)
     return made[0, len(ids):].tolist()
+
+
+def judged(model, reference, ids_of_texts):
+    """Tokens foretold, perplexity, the reference's, divergence from it, and the share of equal best tokens."""
+    loss, before, divergence, same = [], [], [], []
+    for ids in ids_of_texts:
+        given = torch.tensor([ids])
+        with torch.no_grad():
+            q, p = (torch.log_softmax(one(given).logits[0, :-1].double(), -1) for one in (model, reference))
+        target = given[0, 1:, None]
+        loss.append(-q.gather(1, target)), before.append(-p.gather(1, target))
+        divergence.append(torch.nn.functional.kl_div(q, p, reduction='none', log_target=True).sum(-1))
+        same.append((q.argmax(-1) == p.argmax(-1)).double())
+    loss, before, divergence, same = (torch.cat([x.flatten() for x in one]) for one in (loss, before, divergence, same))
+    return len(loss), loss.mean().exp().item(), before.mean().exp().item(), divergence.mean().item(), same.mean().item()

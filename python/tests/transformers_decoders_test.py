@@ -4,13 +4,14 @@ Torch and transformers have to be installed: script/test torch runs it.
 """
 import json
 import os
+import random
 import unittest
 
 os.environ.setdefault('CUDA_VISIBLE_DEVICES', '')
 import tenfold
 from case import Case
 from chat_templates_case import FAMILIES, Conversations, read
-from transformers_decoders_case import HAVE, QUICK, SHAPES, VOCABULARY, greedy, save
+from transformers_decoders_case import HAVE, QUICK, SHAPES, VOCABULARY, greedy, judged, save
 
 if HAVE:
     import torch
@@ -63,6 +64,19 @@ class Transformers(Case):
         result = tenfold.Decoder(folder, **QUICK).generate([5, 6], max_tokens=50)
         cut = min(free.index(one) for one in (0, end) if one in free)
         self.assertEqual((result.ids, result.finish), (free[:cut], 'end_token'))
+
+    def test_perplexity_and_divergence(self):
+        chance = random.Random(4)
+        texts = [''.join(chance.choice('abcdefgh .') for _ in range(chance.randint(2, 150))) for _ in range(12)]
+        for kind in ('gpt2', 'mistral'):
+            with self.subTest(kind):
+                models = [save(self.path(f'{kind}-{i}'), kind, SHAPES[i], i) for i in range(2)]
+                decoder, reference = (tenfold.Decoder(self.path(f'{kind}-{i}'), **QUICK, speculate=20) for i in range(2))
+                expected = judged(*models, [decoder.tokenizer.encode(text).ids.tolist() for text in texts])
+                got = decoder.evaluate(texts, reference)
+                self.assertEqual(got.tokens, expected[0])
+                for told, want in zip(got[3:], expected[1:]):
+                    self.assertLess(abs(told / want - 1), 1e-4, (got, expected))
 
     def test_conversations(self):
         """The text of a chat template, through transformers' own function."""

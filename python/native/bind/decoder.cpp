@@ -1,5 +1,6 @@
 // tenfold/decoder.h: from a prompt to new tokens. Forms of arguments are python/tenfold/_decoder.py's.
 #include "tenfold/decoder.h"
+#include "tenfold/evaluate_decoder.h"
 #include "tenfold/quantize_decoder.h"
 
 #include <nanobind/stl/optional.h>
@@ -146,6 +147,14 @@ struct PyDecoder {
   }
 };
 
+nb::object dict_of(const DecoderEvaluation& e) {
+  nb::dict fields;
+  fields["texts"] = e.texts, fields["short_texts"] = e.short_texts, fields["tokens"] = e.tokens, fields["perplexity"] = e.perplexity;
+  fields["reference_perplexity"] = e.reference_perplexity, fields["kl_divergence"] = e.kl_divergence;
+  fields["same_token"] = e.same_token;
+  return fields;
+}
+
 }  // namespace
 
 void bind_decoder(nb::module_& m) {
@@ -195,18 +204,31 @@ void bind_decoder(nb::module_& m) {
       .def("start", &PyDecoder::start, nb::arg("sequences") = 1, "Empty sequences.")
       .def(
           "prepare", [](const PyDecoder& d) { d.callbacks->run([&] { d.decoder->prepare(); }); },
-          "Makes the engine, or takes it from the cache.");
+          "Makes the engine, or takes it from the cache.")
+      .def(
+          "evaluate",
+          [](const PyDecoder& d, const std::vector<std::string>& texts, const PyDecoder* reference, int max_tokens) {
+            return dict_of(d.callbacks->run([&] {
+              return evaluate_decoder(*d.decoder, texts, reference ? &*reference->decoder : nullptr, {.max_tokens = max_tokens});
+            }));
+          },
+          nb::arg("texts"), nb::arg("reference").none(), nb::arg("max_tokens"), "How well it foretells texts.");
   m.def(
       "quantize_decoder",
-      [](nb::handle folder, nb::handle output, const std::string& weights) {
+      [](nb::handle folder, nb::handle output, const std::string& weights, std::string method, std::vector<std::string> texts, int samples,
+         int max_tokens, int threads) {
         const std::string from = text_of(folder), to = text_of(output);
+        const QuantizeDecoderOptions options{.method = std::move(method), .texts = std::move(texts), .samples = samples,
+                                             .max_tokens = max_tokens, .threads = threads};
         const auto callbacks = std::make_shared<Callbacks>();
-        const QuantizeDecoderReport report = callbacks->run([&] { return quantize_decoder(from, to, weights); });
-        nb::dict errors;
-        for (const QuantizeDecoderReport::Layer& layer : report.layers) errors[layer.name.c_str()] = layer.error;
-        return errors;
+        const QuantizeDecoderReport report = callbacks->run([&] { return quantize_decoder(from, to, weights, options); });
+        nb::list layers;
+        for (const QuantizeDecoderReport::Layer& one : report.layers)
+          layers.append(nb::make_tuple(one.name, one.error, one.output_error, one.output_error_nearest));
+        return nb::make_tuple(layers, report.evaluation ? dict_of(*report.evaluation) : nb::none());
       },
-      nb::arg("folder"), nb::arg("output"), nb::arg("weights"), "Each layer's relative error.");
+      nb::arg("folder"), nb::arg("output"), nb::arg("weights"), nb::arg("method"), nb::arg("texts"), nb::arg("samples"),
+      nb::arg("max_tokens"), nb::arg("threads"), "Each layer's errors, and the evaluation on texts held out.");
 }
 
 }  // namespace tenfold::python

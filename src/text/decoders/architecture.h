@@ -1,6 +1,7 @@
 // Kinds of decoders: each is one file that makes nodes of ids. A new one is a new file, and its line in architectures().
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,23 @@ struct Tokens {
   NetworkTensor ids, positions, last;
   CachedAttention& attention;
   NetworkTensor asked(NetworkTensor x, std::int64_t width) const;   // the rows of those tokens: the last norm is of them alone
+  // Sees what goes into layer i, and what it returns goes in; empty where nobody looks at single layers.
+  std::function<NetworkTensor(std::int64_t layer, NetworkTensor x)> look = {};
+  NetworkTensor at_layer(std::int64_t layer, NetworkTensor x) const { return look ? look(layer, x) : x; }
   NetworkTensor embedded(const std::string& table, std::int64_t rows, std::int64_t width) const;   // rows of a table by ids
+};
+
+// Channels that may be larger in one place and as much smaller in another, without a change of what the layer computes.
+struct SharedChannels {
+  // A tensor that gives the channels: all of it, or `count` of its outputs from `first` on. `by_input`: outputs are its last axis.
+  struct Source {
+    std::string tensor;
+    std::int64_t first = 0, count = 0;
+    bool by_input = false;
+  };
+  std::vector<Source> sources;
+  std::vector<std::string> products;   // whose inputs they are
+  std::int64_t size = 1, repeats = 1;  // each run of `size` channels goes to so many runs of inputs, one behind another
 };
 
 struct Architecture {
@@ -31,7 +48,9 @@ struct Architecture {
   std::string table;                                  // the tensor of token embeddings, without the prefix
   std::string places;                                 // the field of config.json that says how many tokens a sequence may have
   CacheSizes (*cache)(const tokenizing::Json& config) = nullptr;   // its capacity is the caller's
-  NetworkTensor (*hidden)(const Tokens& tokens) = nullptr;         // [tokens asked for, width], behind the last norm
+  NetworkTensor (*hidden)(const Tokens& tokens) = nullptr;         // [tokens asked for, width], behind the last norm; calls at_layer()
+  // Of a layer, in the order of its computation; null: not known. Names are without the prefix.
+  std::vector<SharedChannels> (*shared_channels)(const tokenizing::Json& config, std::int64_t layer) = nullptr;
 };
 
 const std::vector<Architecture>& architectures();

@@ -47,6 +47,7 @@ NetworkTensor hidden(const Tokens& t) {
                           b.net.gather(b.weight(t.prefix + "wpe.weight", {s.places, s.width}), t.positions));
   for (std::int64_t i = 0; i < s.layers; ++i) {
     const std::string layer = t.prefix + "h." + std::to_string(i) + ".";
+    x = t.at_layer(i, x);
     const NetworkTensor given = b.layer_norm(layer + "ln_1", x, s.width, s.epsilon);
     const NetworkTensor all = product(b, layer + "attn.c_attn", given, s.width, 3 * s.width);
     const auto part = [&](std::int64_t at) { return b.by_head(b.columns(all, at * s.width, s.width), s.heads, size); };
@@ -61,6 +62,19 @@ NetworkTensor hidden(const Tokens& t) {
   return b.layer_norm(t.prefix + "ln_f", t.asked(x, s.width), s.width, s.epsilon);
 }
 
+// Not in front of mlp.c_proj: the activation between is no product with a factor.
+std::vector<SharedChannels> shared_channels(const Json& config, std::int64_t i) {
+  const Sizes s = sizes_of(config);
+  const std::string layer = "h." + std::to_string(i) + ".";
+  const auto norm = [&](const std::string& name) {
+    return std::vector<SharedChannels::Source>{{layer + name + ".weight", 0, s.width}, {layer + name + ".bias", 0, s.width}};
+  };
+  return {{norm("ln_1"), {layer + "attn.c_attn"}},
+          {{{layer + "attn.c_attn.weight", 2 * s.width, s.width, true}, {layer + "attn.c_attn.bias", 2 * s.width, s.width}},
+           {layer + "attn.c_proj"}},
+          {norm("ln_2"), {layer + "mlp.c_fc"}}};
+}
+
 }  // namespace
 
 Architecture gpt2() {
@@ -69,7 +83,8 @@ Architecture gpt2() {
           .table = "wte.weight",
           .places = "n_positions",
           .cache = cache,
-          .hidden = hidden};
+          .hidden = hidden,
+          .shared_channels = shared_channels};
 }
 
 }  // namespace tenfold::decoders

@@ -109,10 +109,33 @@ NetworkTensor hidden(const Tokens& t) {
   NetworkTensor x = t.embedded(t.prefix + "embed_tokens.weight", s.vocabulary, s.width);
   for (std::int64_t i = 0; i < s.layers; ++i) {
     const std::string layer = t.prefix + "layers." + std::to_string(i) + ".";
+    x = t.at_layer(i, x);
     x = b.sum(x, attended(t, s, rotary, i, layer + "self_attn.", b.rms_norm(layer + "input_layernorm", x, s.width, s.epsilon)));
     x = b.sum(x, fed(b, s, layer + "mlp.", b.rms_norm(layer + "post_attention_layernorm", x, s.width, s.epsilon)));
   }
   return b.rms_norm(t.prefix + "norm", t.asked(x, s.width), s.width, s.epsilon);
+}
+
+std::vector<SharedChannels> shared_channels(const Json& config, std::int64_t i) {
+  const Sizes s = sizes_of(config);
+  const std::string layer = "layers." + std::to_string(i) + ".", attention = layer + "self_attn.", fed = layer + "mlp.";
+  const std::int64_t queries = s.heads * s.size, keys = s.shared * s.size;
+  using Sources = std::vector<SharedChannels::Source>;
+  const auto outputs = [](const std::string& product, std::int64_t first, std::int64_t count, bool bias) {
+    Sources sources{{product + ".weight", first, count}};
+    if (bias) sources.push_back({product + ".bias", first, count});
+    return sources;
+  };
+  const auto norm = [&](const char* name) { return Sources{{layer + name + ".weight", 0, s.width}}; };
+  using Names = std::vector<std::string>;
+  return {{norm("input_layernorm"), s.joined ? Names{attention + "qkv_proj"}
+                                             : Names{attention + "q_proj", attention + "k_proj", attention + "v_proj"}},
+          {s.joined ? outputs(attention + "qkv_proj", queries + keys, keys, s.qkv_bias)
+                    : outputs(attention + "v_proj", 0, keys, s.qkv_bias),
+           {attention + "o_proj"}, s.size, s.heads / s.shared},
+          {norm("post_attention_layernorm"), s.joined ? Names{fed + "gate_up_proj"} : Names{fed + "gate_proj", fed + "up_proj"}},
+          {s.joined ? outputs(fed + "gate_up_proj", s.wide, s.wide, false) : outputs(fed + "up_proj", 0, s.wide, s.mlp_bias),
+           {fed + "down_proj"}}};
 }
 
 }  // namespace
@@ -123,7 +146,8 @@ Architecture llama() {
           .table = "embed_tokens.weight",
           .places = "max_position_embeddings",
           .cache = cache,
-          .hidden = hidden};
+          .hidden = hidden,
+          .shared_channels = shared_channels};
 }
 
 }  // namespace tenfold::decoders

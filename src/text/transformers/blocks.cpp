@@ -45,6 +45,8 @@ NetworkTensor Blocks::rows_of(const std::string& name, const Shape& shape, Netwo
 }
 
 NetworkTensor Blocks::product(NetworkTensor x, const LinearLayer& layer) const {
+  if (look)
+    if (const std::optional<NarrowMatrix> matrix = look(x, layer)) return narrow_product(net, x, *matrix, layer.name);
   if (narrow)
     if (const std::optional<NarrowMatrix> matrix = narrow->take(weights, layer)) return narrow_product(net, x, *matrix, layer.name);
   const Shape shape = layer.by_input ? Shape{layer.in, layer.out} : Shape{layer.out, layer.in};

@@ -1,7 +1,9 @@
 // What transformers are made of, as nodes of a Network with weights under their names in the folder.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "tenfold/network.h"
@@ -16,6 +18,8 @@ class Blocks {
   Network& net;
   const Weights& weights;
   NarrowSource narrow;         // of linear layers; null: all are floats
+  // Sees every product; a matrix that it returns stands for the layer's weights. Empty: nobody looks.
+  std::function<std::optional<NarrowMatrix>(NetworkTensor x, const LinearLayer& layer)> look;
   NetworkTensor mask, hidden;  // bool[batch, tokens], false where there is none, and what attention adds there; undefined: all are
   void set_mask(NetworkTensor mask);
 

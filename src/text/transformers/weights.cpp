@@ -96,6 +96,7 @@ bool Weights::has_layer(const std::string& name) const {
 
 Tensor Weights::take(const std::string& name, const Shape& shape) const {
   const Place& place = find(name, shape);
+  if (const auto at = changed_.find(name); at != changed_.end()) return at->second;
   const std::shared_ptr<const std::byte[]> file = files_[place.file]->bytes();
   const std::byte* data = file.get() + place.tensor.offset;
   const auto width = static_cast<std::uintptr_t>(std::max(1, bits(place.tensor.type) / 8));
@@ -105,21 +106,30 @@ Tensor Weights::take(const std::string& name, const Shape& shape) const {
   return copy;
 }
 
-Tensor Weights::alone(const Place& place) const {
+Tensor Weights::alone(const std::string& name, const Place& place) const {
+  if (const auto at = changed_.find(name); at != changed_.end()) return at->second.clone();
   Tensor copy(place.tensor.type, place.tensor.shape);
   const TensorPlace& at = place.tensor;
   if (at.bytes > 0) files_[place.file]->read(at.offset, static_cast<std::byte*>(copy.mutable_raw()), at.bytes);
   return copy;
 }
 
-Tensor Weights::take_alone(const std::string& name, const Shape& shape) const { return alone(find(name, shape)); }
-Tensor Weights::take_integers(const std::string& name, const Shape& shape, DType type) const { return alone(find(name, shape, type)); }
-Tensor Weights::take_any(const std::string& name) const { return alone(find(name)); }
+Tensor Weights::take_alone(const std::string& name, const Shape& shape) const { return alone(name, find(name, shape)); }
+Tensor Weights::take_integers(const std::string& name, const Shape& shape, DType type) const {
+  return alone(name, find(name, shape, type));
+}
+Tensor Weights::take_any(const std::string& name) const { return alone(name, find(name)); }
 Shape Weights::integers_shape(const std::string& name, const Shape& shape, DType type) const {
   return find(name, shape, type).tensor.shape;
 }
 
 Shape Weights::shape(const std::string& name, const Shape& shape) const { return find(name, shape).tensor.shape; }
+
+void Weights::change(const std::string& name, Tensor value) {
+  const TensorPlace& place = find(name).tensor;
+  if (value.dtype() != place.type || value.shape() != place.shape) fail(ErrorKind::internal, "'" + name + "' would change its type");
+  changed_[name] = std::move(value);
+}
 
 void Weights::forget() const {
   for (const auto& file : files_) file->forget();

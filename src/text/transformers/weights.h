@@ -33,6 +33,7 @@ class Weights {
   const std::vector<std::shared_ptr<const WeightFile>>& files() const { return files_; }
   // The files' bytes are memory of this process, which goes once networks are built: later ones read the files again.
   void forget() const;
+  void change(const std::string& name, Tensor value);   // from now on; of the same type and shape
 
  private:
   struct Place {
@@ -41,9 +42,10 @@ class Weights {
   };
   const Place& find(const std::string& name, const Shape& shape, std::optional<DType> type = {}) const;   // no type: floats
   const Place& find(const std::string& name) const;
-  Tensor alone(const Place& place) const;
+  Tensor alone(const std::string& name, const Place& place) const;
   void add(const std::string& path);
   std::map<std::string, Place> tensors_;
+  std::map<std::string, Tensor> changed_;
   std::vector<std::shared_ptr<const WeightFile>> files_;
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/threads/spread.h"
 #include "quant/weights/descent.h"
 #include "quant/weights/groups.h"
 
@@ -137,10 +138,13 @@ GroupedWeights round_by_gptq(const Columns& weights, const Moments& moments, con
   if (!factorize(h)) return round_to_nearest(weights, form);
   const Square u = inverted(h);
   GroupedWeights q = with_scales(weights, importance_of(u, order), form);
-  for (std::int64_t c = 0; c < q.columns; ++c) {
-    round_column(q, c, weights.column(c), order, u, form);
-    better(q, c, weights.column(c), damped, form);
-  }
+  const std::int64_t touched = q.columns * q.rows * q.rows;
+  spread_stretches(q.columns, 1, touched, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c) {
+      round_column(q, c, weights.column(c), order, u, form);
+      better(q, c, weights.column(c), damped, form);
+    }
+  });
   return q;
 }
 

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/threads/spread.h"
+#include "base/types/half.h"
+
 namespace tenfold::quant {
 namespace {
 
@@ -19,11 +22,18 @@ double squared_error(std::span<const float> numbers, std::span<const double> imp
   return sum;
 }
 
+// A scale as it is written; f16 has none beyond 65504, which becomes infinite and so is no candidate.
+float written(double scale, DType type) {
+  const auto step = static_cast<float>(scale);
+  if (type == DType::f16) return half_to_float(float_to_half(step));
+  return type == DType::bf16 ? bf16_to_float(float_to_bf16(step)) : step;
+}
+
 // Around zero both 2^(bits-1) and one less are worth a try as what the largest number becomes.
 std::vector<Steps> candidates(double low, double high, const GroupForm& form) {
   std::vector<Steps> found;
   const auto add = [&](double scale, double zero) {
-    const auto step = static_cast<float>(scale);
+    const float step = written(scale, form.scales);
     if (std::isnormal(step)) found.push_back({step, static_cast<int>(std::clamp<double>(std::nearbyint(zero), 0, form.largest()))});
   };
   const int middle = 1 << (form.bits - 1);
@@ -65,15 +75,18 @@ GroupedWeights with_scales(const Columns& weights, std::span<const double> impor
   GroupedWeights q{weights.rows, weights.columns, (weights.rows + form.group - 1) / form.group, {}, {}, {}};
   q.values.resize(static_cast<std::size_t>(q.rows * q.columns));
   q.scales.resize(static_cast<std::size_t>(q.groups * q.columns)), q.zeros.resize(q.scales.size());
-  for (std::int64_t c = 0; c < q.columns; ++c)
-    for (std::int64_t g = 0; g < q.groups; ++g) {
-      const auto first = static_cast<std::size_t>(g * form.group);
-      const auto count = static_cast<std::size_t>(std::min(form.group, q.rows - g * form.group));
-      const Steps steps =
-          best_steps(weights.column(c).subspan(first, count), importance.empty() ? importance : importance.subspan(first, count), form);
-      const auto at = static_cast<std::size_t>(c * q.groups + g);
-      q.scales[at] = steps.scale, q.zeros[at] = static_cast<std::uint8_t>(steps.zero);
-    }
+  const std::int64_t touched = 2 * kShares * static_cast<std::int64_t>(weights.values.size());
+  spread_stretches(q.columns, 1, touched, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c)
+      for (std::int64_t g = 0; g < q.groups; ++g) {
+        const auto first = static_cast<std::size_t>(g * form.group);
+        const auto count = static_cast<std::size_t>(std::min(form.group, q.rows - g * form.group));
+        const Steps steps =
+            best_steps(weights.column(c).subspan(first, count), importance.empty() ? importance : importance.subspan(first, count), form);
+        const auto at = static_cast<std::size_t>(c * q.groups + g);
+        q.scales[at] = steps.scale, q.zeros[at] = static_cast<std::uint8_t>(steps.zero);
+      }
+  });
   return q;
 }
 

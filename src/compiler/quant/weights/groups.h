@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "quant/weights/moments.h"
+#include "tenfold/tensor.h"
 
 namespace tenfold::quant {
 
@@ -13,6 +14,7 @@ struct GroupForm {
   int bits = 4;               // 2 to 8
   std::int64_t group = 32;    // elements of a column that share a scale, one behind another; the last group may have fewer
   bool around_zero = false;   // the zero point of all groups is the middle, 2^(bits-1)
+  DType scales = DType::f32;  // or f16 or bf16: the type in which they are written
   int largest() const { return (1 << bits) - 1; }
 };
 
@@ -45,7 +47,8 @@ Steps best_steps(std::span<const float> numbers, std::span<const double> importa
 // The groups' scales, and no values yet.
 GroupedWeights with_scales(const Columns& weights, std::span<const double> importance, const GroupForm& form);
 
-GroupedWeights round_to_nearest(const Columns& weights, const GroupForm& form);
+// `importance`: of each row's errors, or empty.
+GroupedWeights round_to_nearest(const Columns& weights, const GroupForm& form, std::span<const double> importance = {});
 
 // GPTQ (Frantar 2023, arXiv 2210.17323): what rounding one element does to the products' results, those after it make good.
 // `moments`: of the data's rows. Where no numbers come out of them, weights are rounded to the nearest.

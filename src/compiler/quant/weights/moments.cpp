@@ -1,6 +1,7 @@
 #include "quant/weights/moments.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/threads/spread.h"
 
@@ -14,6 +15,19 @@ constexpr std::int64_t kRows = 4;   // at a time, for the matrix is larger than 
 // to += the sum of by[k] * from[k]
 void add(float* to, const float (&by)[kRows], const float* const (&from)[kRows], std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) to[j] += by[0] * from[0][j] + by[1] * from[1][j] + by[2] * from[2][j] + by[3] * from[3][j];
+}
+
+// Of row i of a symmetric matrix with x, of which the part left of the diagonal counts where it stands: twice on the right.
+float upper_sum(const float* row, const float* x, std::size_t i, std::size_t n) {
+  constexpr std::size_t kLanes = 16;
+  float lanes[kLanes] = {};
+  std::size_t j = i + 1;
+  for (; j + kLanes <= n; j += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += row[j + lane] * x[j + lane];
+  float sum = 0;
+  for (; j < n; ++j) sum += row[j] * x[j];
+  for (const float lane : lanes) sum += lane;
+  return 2 * sum + row[i] * x[i];
 }
 
 }  // namespace
@@ -45,6 +59,21 @@ Moments Moments::divided(const std::vector<float>& by) const {
   for (std::size_t i = 0; i < by.size(); ++i)
     for (std::size_t j = i; j < by.size(); ++j) result.sums_[i * by.size() + j] /= by[i] * by[j];
   return result;
+}
+
+double Moments::squares(std::span<const float> columns) const {
+  const auto n = static_cast<std::size_t>(size_), count = columns.size() / n;
+  std::vector<double> sums(count);
+  constexpr std::size_t kColumns = 16;   // that a row of the matrix meets while it is in the cache
+  spread_stretches(static_cast<std::int64_t>(count), kColumns, static_cast<std::int64_t>(columns.size() * n), [&](auto begin, auto end) {
+    for (auto first = static_cast<std::size_t>(begin); first < static_cast<std::size_t>(end); first += kColumns)
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t c = first; c < std::min(first + kColumns, static_cast<std::size_t>(end)); ++c) {
+          const float* const x = columns.data() + c * n;
+          if (x[i] != 0) sums[c] += static_cast<double>(x[i]) * static_cast<double>(upper_sum(sums_.data() + i * n, x, i, n));
+        }
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 std::vector<float> Moments::damped(std::int64_t group) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tenfold::quant {
@@ -19,6 +20,8 @@ class Moments {
   // The whole matrix of a group, with a tenth of the mean moment of an element with itself added to each of these. That is as much as a few
   // thousand rows of data need: with less, weights make good for each other by what other data do not have.
   std::vector<float> damped(std::int64_t group = 0) const;
+  // The sum of the squares of what columns of [size] give with the data of one group.
+  double squares(std::span<const float> columns) const;
   Moments divided(const std::vector<float>& by) const;  // of one group, whose data are divided so
 
  private:

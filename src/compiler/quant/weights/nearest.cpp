@@ -3,8 +3,8 @@
 
 namespace tenfold::quant {
 
-GroupedWeights round_to_nearest(const Columns& weights, const GroupForm& form) {
-  GroupedWeights q = with_scales(weights, {}, form);
+GroupedWeights round_to_nearest(const Columns& weights, const GroupForm& form, std::span<const double> importance) {
+  GroupedWeights q = with_scales(weights, importance, form);
   for (std::int64_t c = 0; c < q.columns; ++c)
     for (std::int64_t r = 0; r < q.rows; ++r) {
       const auto g = static_cast<std::size_t>(c * q.groups + r / form.group);
