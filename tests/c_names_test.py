@@ -114,7 +114,7 @@ METHODS = {
     | {'body': 'tenfold_network_node_body', 'constant_value': 'tenfold_network_constant_data', 'if_conditional': 'tenfold_network_if',
        'mark_output': 'tenfold_network_output', 'rename': 'tenfold_network_rename_node'},
     'PlanCache': {'clear': 'tenfold_plan_cache_clear', 'find': 'tenfold_plan_cache_find', 'folder': 'tenfold_plan_cache_folder',
-                  'entries': 'tenfold_plan_cache_sizes', 'trim': 'tenfold_plan_cache_trim',
+                  'entries': 'tenfold_plan_cache_sizes', 'trim': 'tenfold_plan_cache_trim', 'file_hash': OWN,
                   'get': 'tenfold_plan_cache_build_file', 'path': 'tenfold_plan_cache_path', 'store': 'tenfold_plan_cache_store'},
     'RetiredEngine': {'drained': 'tenfold_engine_slot_replace', 'wait': 'tenfold_engine_slot_replace'},
     'Runtime': {'impl': OWN, 'of_process': 'tenfold_runtime_get_use', 'use': 'tenfold_runtime_get_use',
