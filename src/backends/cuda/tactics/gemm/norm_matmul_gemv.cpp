@@ -131,7 +131,7 @@ Tactic cuda_norm_matmul_gemv() {
        .cases = {"NormMatMul f16[1,1,1024] f16[1024,250]! f16[1024]!",
                  "NormMatMul f16[3,2056] f16[2056,100]! f32[2056]! f16[2056,100]! combine=\"(f16,f16) %2=cast.f32(%0) %3=sigmoid.f32(%2) "
                  "%4=mul.f32(%2,%3) %5=cast.f16(%4) %6=mul.f16(%5,%1) -> %6\"",
-                 "NormMatMul f32[8,101] f32[101,37]! f32[101]!", "NormMatMul bf16[2,5,100] bf16[100,36]! bf16[100]!",
+                 "NormMatMul f32[8,101] f32[101,37]! f32[101]!", "NormMatMul bf16[2,4,100] bf16[100,36]! bf16[100]!",
                  "NormMatMul bf16[2,100] bf16[100,75]! _ bf16[100,75]! combine=\"(bf16,bf16) %2=add.bf16(%0,%1) -> %2\""}},
       {supports, configs, valid, packed_bytes, pack, unpack, open, run, work});
 }
