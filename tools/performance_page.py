@@ -126,7 +126,8 @@ def readme_table():
     yield ''
     yield from compared(Section(DEFAULTS), {'default, ms': 'default, ms', 'to ONNX Runtime': 'default to ONNX Runtime',
                                             'to OpenVINO': 'default to OpenVINO as it comes', '`--precision=auto`, ms': 'auto, ms',
-                                            'auto to OpenVINO': 'auto to OpenVINO as it comes'}, EIGHT)
+                                            'auto to OpenVINO': 'auto to OpenVINO as it comes'},
+                        [case for case in EIGHT if '.int8' not in case])
 
 
 def readme():
