@@ -10,7 +10,7 @@ import sys
 
 RIVALS = ('onnxruntime', 'openvino')
 AS_IT_COMES = 'openvino_default'     # OpenVINO chooses bf16 by itself where the CPU has AMX
-EXACT, ROUNDED, AUTO = 'tenfold_no_tf32', 'tenfold', 'tenfold_auto'
+EXACT, ROUNDED, AUTO = 'tenfold_no_tf32', 'tenfold', 'tenfold_auto_bf16'
 PLANS = {EXACT: 'no_tf32', ROUNDED: 'fp32', AUTO: 'auto'}   # what script/bench_one calls them
 NAMES = {'onnxruntime': 'ONNX Runtime', 'openvino': 'OpenVINO', AS_IT_COMES: 'OpenVINO as it comes', EXACT: '--noTF32', ROUNDED: 'default',
          AUTO: '--precision=auto'}
