@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "data/data.h"
 #include "flags/flags.h"
 #include "formats/files.h"
 #include "progress.h"
@@ -136,6 +137,7 @@ int generate_main(const Arguments& arguments) {
     w.options.cache.reset();
   else
     w.options.cache->folder = w.cache;
+  const std::vector<std::string> texts = w.evaluate.empty() ? std::vector<std::string>{} : read_texts("evaluate", w.evaluate);
   if (!w.evaluate.empty()) w.options.speculate = kPiece - 1, w.options.prompt_chunk = 1;
   const Decoder decoder = Decoder::load(w.model, w.options);
   if (w.chat && w.chat_template.empty() && !decoder.has_chat_template())
@@ -143,7 +145,7 @@ int generate_main(const Arguments& arguments) {
                 "'" + w.model + "' has no chat template; give a file with one, --chatTemplate=FILE, or leave --chat out");
   decoder.prepare();
   clear_bar();
-  if (!w.evaluate.empty()) return generate_evaluation(w, decoder), kOk;
+  if (!w.evaluate.empty()) return generate_evaluation(w, decoder, texts), kOk;
   const bool talks = w.chat && w.prompts.empty() && w.messages.empty();
   (w.benchmark ? generate_benchmark : talks ? generate_chat : generate_texts)(w, decoder);
   return kOk;

@@ -32,6 +32,6 @@ bool print_piece(std::size_t sequence, std::int32_t token, std::string_view text
 void generate_texts(const GenerateWish& w, const Decoder& decoder);
 void generate_chat(const GenerateWish& w, const Decoder& decoder);   // each line of standard input is what the user says
 void generate_benchmark(const GenerateWish& w, const Decoder& decoder);
-void generate_evaluation(const GenerateWish& w, const Decoder& decoder);   // how well it foretells texts
+void generate_evaluation(const GenerateWish& w, const Decoder& decoder, std::vector<std::string> texts);   // how well it predicts them
 
 }  // namespace tenfold::cli

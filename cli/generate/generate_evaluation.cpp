@@ -30,8 +30,7 @@ void print(const GenerateWish& w, const DecoderEvaluation& e) {
 
 }  // namespace
 
-void generate_evaluation(const GenerateWish& w, const Decoder& decoder) {
-  std::vector<std::string> texts = read_texts("evaluate", w.evaluate);
+void generate_evaluation(const GenerateWish& w, const Decoder& decoder, std::vector<std::string> texts) {
   if (w.samples > 0 && texts.size() > static_cast<std::size_t>(w.samples)) texts.resize(static_cast<std::size_t>(w.samples));
   std::optional<Decoder> reference;
   if (!w.reference.empty()) reference = reference_of(w);

@@ -40,7 +40,8 @@ struct QuantizeDecoderReport {
 
 // `weights` is as in DecoderOptions. Linear layers' steps are symmetric about zero; embeddings, lm_head, norms and biases stay as they are
 // (but for factors that awq moves between layers), and files beside the weights are copied. Calibration runs a layer at a time in f32, on
-// what the narrow layers in front of it give. `output` is a folder that does not exist yet; where an error is thrown, there is none.
+// what the narrow layers in front of it give. `output` is a folder that does not exist yet; where an error is thrown
+// before it is whole, there is none.
 // Throws io, invalid_argument (`weights`, options, groups that do not divide a layer's inputs, texts of less than two tokens), unsupported
 // (folders that are quantized already), invalid_model.
 TENFOLD_API QuantizeDecoderReport quantize_decoder(const std::string& folder, const std::string& output, const std::string& weights,

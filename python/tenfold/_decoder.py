@@ -46,6 +46,12 @@ class Evaluation(NamedTuple):
     same_token: float             # the share of places where both have the same most probable token
 
 
+def _texts(texts: Sequence[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise TypeError('texts is one string: a list of texts is expected')
+    return [str(text) for text in texts]
+
+
 class Decoder:
     """A decoder of a folder (config.json, a tokenizer and safetensors), or of an ONNX file with past_key_values beside a tokenizer.
 
@@ -93,7 +99,7 @@ class Decoder:
         max_tokens: of a text; what is behind them, or behind what both decoders have places for, is left out. It is quick with
         `speculate`: so many tokens and one are computed in a run.
         """
-        return Evaluation(**self._native.evaluate([str(text) for text in texts], reference and reference._native, max_tokens))
+        return Evaluation(**self._native.evaluate(_texts(texts), reference and reference._native, max_tokens))
 
     def start(self, sequences: int = 1) -> _native.DecoderSession:
         """Empty sequences, to be continued token by token: session.append([[1, 2, 3]]) gives logits."""
@@ -239,8 +245,8 @@ def quantize_decoder(folder: str | os.PathLike[str], output: str | os.PathLike[s
     nearest; 'gptq' and 'awq' by what layers meet in `texts`, at most `samples` of them and `max_tokens` of each. Every second text is
     held out: errors, perplexity and KL divergence are told on these.
     """
-    layers, evaluation = _native.quantize_decoder(os.fspath(folder), os.fspath(output), weights, method, [str(text) for text in texts],
-                                                  samples, max_tokens, threads)
+    layers, evaluation = _native.quantize_decoder(os.fspath(folder), os.fspath(output), weights, method, _texts(texts), samples,
+                                                  max_tokens, threads)
     result = QuantizedLayers({name: error for name, error, *_ in layers})
     told = evaluation is not None
     result.output_errors = {name: error for name, _, error, _ in layers if told}

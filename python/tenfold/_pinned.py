@@ -1,6 +1,7 @@
 """Host memory that GPUs copy from and to by themselves: arrays in it, and arrays of the caller's that are registered."""
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from tenfold import _native
@@ -25,7 +26,7 @@ def pinned_empty(shape: int | Sequence[int], dtype: Any = 'float32', device: str
     device: 'cuda', 'cuda:1', or 'cpu', where this is ordinary memory; None: TENFOLD_DEVICE, else the first GPU, else the CPU.
     """
     import numpy as np
-    kind, extents = np.dtype(dtype), (shape,) if isinstance(shape, int) else tuple(shape)
+    kind, extents = np.dtype(dtype), (operator.index(shape),) if hasattr(shape, '__index__') else tuple(shape)
     if kind.hasobject:
         raise TypeError(f'pinned memory holds numbers, not {kind}: a dtype of fixed size is expected')
     if any(extent < 0 for extent in extents):

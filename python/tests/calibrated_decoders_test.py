@@ -178,6 +178,7 @@ class Calibrated(Case):
         refused(tenfold.InvalidArgument, "method is 'gptq', which needs texts", method='gptq')
         refused(tenfold.InvalidArgument, '1 of the 3 texts have two tokens or more, and two are needed', method='gptq',
                 texts=['the cat', 'cat', ''])
+        refused(TypeError, 'texts is one string: a list of texts is expected', method='gptq', texts='the cat')
         refused(tenfold.InvalidArgument, 'samples is 1, 2 or more was expected', method='awq', texts=TEXTS, samples=1)
         refused(tenfold.InvalidArgument, 'max_tokens is 0', method='awq', texts=TEXTS, max_tokens=0)
         done = NarrowDecoder(self.path('done'), 'llama', awq, symmetric=False)
@@ -186,6 +187,10 @@ class Calibrated(Case):
         save_safetensors(truth.path('model.safetensors'), truth.weights)
         refused(tenfold.InvalidModel, 'no finite numbers', method='gptq', texts=TEXTS)
         decoder = tenfold.Decoder(Watched(self.path('n'), 'llama').folder, **QUICK)
+        tenfold.quantize_decoder(self.path('n'), out + os.sep, 'int8')
+        self.assertEqual([name for name in os.listdir(self.path('.')) if name.startswith('out')], ['out'])
+        with self.assertRaisesRegex(TypeError, 'texts is one string'):
+            decoder.evaluate('the cat')
         with self.assertRaisesRegex(tenfold.InvalidArgument, 'none of the 2 texts has two tokens'):
             decoder.evaluate(['cat', ''])
 

@@ -352,6 +352,14 @@ class Plan(Decoders):
         self.assertLess(resident() - before, 1.5 * size)
         self.assertNotIn('Transpose  kernel', decoder.engine.inspect())   # new rows go to their places as views
 
+    def test_weights_that_are_replaced_before_their_plan_is_kept(self):
+        """Else the plan of the old ones would be found by the new ones' hash."""
+        first, second = (RandomDecoder(self.path(name), 'llama', seed=seed) for name, seed in (('first', 1), ('second', 2)))
+        decoder = tenfold.Decoder(first.folder, **{**QUICK, 'plan_cache': self.path('plans')})
+        os.replace(second.path('model.safetensors'), first.path('model.safetensors'))
+        with self.assertRaisesRegex(tenfold.FileError, 'model.safetensors. was replaced since it was opened; load the model again'):
+            decoder.prepare()
+
     def test_plans_are_kept(self):
         truth = RandomDecoder(self.path('m'), 'gpt2')
         options = {**QUICK, 'plan_cache': self.path('plans')}

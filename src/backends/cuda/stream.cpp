@@ -73,7 +73,9 @@ Status::Code CudaStream::copy(void* to, const void* from, std::int64_t bytes) no
 // A large copy between the device and pageable memory; false: it is none, or the driver has to do it. The host waits for what is in front
 // of it on the stream, as the driver would, but before it takes its turn: other streams' copies do not wait for this one's kernels.
 bool CudaStream::copy_staged(void* to, const void* from, std::int64_t bytes, Status::Code& code) noexcept {
+  constexpr std::uintptr_t kPerThread = 2;   // CU_STREAM_PER_THREAD: another stream in each thread that fills pieces
   if (bytes < kMinStaged || capturing_ || into_callers_graph_) return false;
+  if (reinterpret_cast<std::uintptr_t>(queue_.stream) == kPerThread) return false;
   const MemoryKind there = kind_of(to), here = kind_of(from);
   const bool in = there == MemoryKind::device && here == MemoryKind::pageable;
   if (!in && !(there == MemoryKind::pageable && here == MemoryKind::device)) return false;

@@ -67,14 +67,11 @@ bool compares_channels(const backends::DeviceTraits& device, const BuildConfig& 
 }
 
 // Whether f32 may be faster than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
-// Where the types were left to the build, it is looked at for larger models, too, but for those that memory binds in any case.
+// Where the types were left to the build, it is looked at for larger models, too.
 bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
   if (!config.bf16 || !device.bf16_gemm || !times_kernels(config)) return false;
-  constexpr std::int64_t kSmall = 4 << 20, kHuge = 1 << 30;
-  std::int64_t weights = 0;
-  for (const auto& v : graph.values())
-    if (v->is_constant()) weights += v->constant->tensor.bytes();
-  return weights <= (config.auto_precision && device.host_arithmetic ? kHuge : kSmall);
+  constexpr std::int64_t kSmall = 4 << 20;
+  return constant_bytes(graph) <= (config.auto_precision && device.host_arithmetic ? kMaxCompared : kSmall);
 }
 
 // What became of the types that were permitted, or given to layers.
@@ -157,6 +154,13 @@ std::optional<ir::Graph> other_form(const ir::Graph& settled, const passes::Pipe
 }
 
 }  // namespace
+
+std::int64_t constant_bytes(const ir::Graph& graph) {
+  std::int64_t bytes = 0;
+  for (const auto& v : graph.values())
+    if (v->is_constant()) bytes += v->constant->tensor.bytes();
+  return bytes;
+}
 
 void Stages::check(const ir::Graph& graph) const {
   const std::set<std::string> known = passes::pass_names();

@@ -17,6 +17,11 @@ namespace tenfold::builder {
 // Whether the build times anything.
 inline bool times_kernels(const BuildConfig& config) { return config.optimization_level > 0 && !config.random_choices; }
 
+// Bytes of constants, in a graph that f32 is looked at beside bf16 for BuildConfig::auto_precision: more are bound by memory in any case,
+// and would take a build minutes.
+inline constexpr std::int64_t kMaxCompared = 1 << 30;
+std::int64_t constant_bytes(const ir::Graph& graph);
+
 // What all stages of one build read, and the report that they add to.
 struct Stages {
   const BuildConfig& config;

@@ -31,11 +31,10 @@ struct Tokens {
 
 // Channels that may be larger in one place and as much smaller in another, without a change of what the layer computes.
 struct SharedChannels {
-  // A tensor that gives the channels: all of it, or `count` of its outputs from `first` on. `by_input`: outputs are its last axis.
+  // A tensor that gives the channels: all of it, or `count` of its outputs from `first` on.
   struct Source {
     std::string tensor;
     std::int64_t first = 0, count = 0;
-    bool by_input = false;
   };
   std::vector<Source> sources;
   std::vector<std::string> products;   // whose inputs they are

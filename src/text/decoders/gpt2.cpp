@@ -70,7 +70,7 @@ std::vector<SharedChannels> shared_channels(const Json& config, std::int64_t i) 
     return std::vector<SharedChannels::Source>{{layer + name + ".weight", 0, s.width}, {layer + name + ".bias", 0, s.width}};
   };
   return {{norm("ln_1"), {layer + "attn.c_attn"}},
-          {{{layer + "attn.c_attn.weight", 2 * s.width, s.width, true}, {layer + "attn.c_attn.bias", 2 * s.width, s.width}},
+          {{{layer + "attn.c_attn.weight", 2 * s.width, s.width}, {layer + "attn.c_attn.bias", 2 * s.width, s.width}},
            {layer + "attn.c_proj"}},
           {norm("ln_2"), {layer + "mlp.c_fc"}}};
 }

@@ -106,7 +106,10 @@ std::string identity_of(const Model& model, const BuildConfig& options, const Pl
   if (model.rewritten) return "onnx " + plan_key(model.path, places, &cache) + "\n";
   std::string text = model.config.dump() + "\n";
   if (model.narrow) text += model.narrow->text() + "\n";
-  for (const auto& file : model.weights.files()) text += cache.file_hash(file->path()) + "\n";
+  for (const auto& file : model.weights.files()) {
+    text += cache.file_hash(file->path()) + "\n";
+    file->expect_at_path();   // else the plan of the opened file would be kept under the hash of another
+  }
   return text;
 }
 

@@ -49,6 +49,13 @@ void WeightFile::read(std::size_t at, std::byte* to, std::size_t bytes) const {
                         "file that is renamed) instead of writing over them");
 }
 
+void WeightFile::expect_at_path() const {
+  struct stat own {}, there {};
+  const bool known = ::fstat(descriptor_, &own) == 0 && ::stat(path_.c_str(), &there) == 0;
+  if (!known || own.st_dev != there.st_dev || own.st_ino != there.st_ino || !same())
+    fail(ErrorKind::io, "'" + path_ + "' was replaced since it was opened; load the model again");
+}
+
 std::string WeightFile::head(std::size_t bytes) const {
   std::string text(std::min(bytes, size_), '\0');
   read(0, reinterpret_cast<std::byte*>(text.data()), text.size());

@@ -27,6 +27,7 @@ class WeightFile {
   // All of them: read once, and again behind forget(). Throws io if the file is no longer what it was when it was opened.
   std::shared_ptr<const std::byte[]> bytes() const;
   void read(std::size_t at, std::byte* to, std::size_t bytes) const;  // a part of them, which is not kept; throws io as bytes() does
+  void expect_at_path() const;  // throws io where the path leads to another file by now
   void forget() const;  // memory goes with the last tensor that lies in it
 
  private:

@@ -89,11 +89,11 @@ void report_rounding(const ir::Graph& source, const Engine& engine, const BuildC
   const char* const on = config.typical_inputs.empty() ? "random inputs" : "the first typical inputs";
   std::string text;
   try {
+    require(constant_bytes(source) <= kMaxCompared, ErrorKind::unsupported, "its weights take more than 1 GiB");
     text = cat("bf16 changes the outputs by ", differences_in_words(differences(source, engine, config)), ", relative l2 on ", on);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::cancelled) throw;
-    text = cat("how much bf16 changes the outputs is not known, for the model does not run on ", on, ": ", e.what(),
-               "; give typical inputs");
+    text = cat("how much bf16 changes the outputs is not known, for the model was not run on ", on, ": ", e.what());
   }
   add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, report);
 }

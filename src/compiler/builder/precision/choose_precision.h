@@ -20,7 +20,8 @@ struct TimedForms {
 void report_types(const TimedForms& forms, const BuildConfig& config, BuildReport& report);
 
 // Where auto_precision chose bf16 and a layer has it: runs the plan and the model in f32 on the typical inputs, or at random, and notes
-// by how much the outputs differ. Builds that time nothing are left as they are; inputs that fail are noted as such.
+// by how much the outputs differ. Builds that time nothing are left as they are; inputs that fail and models above
+// kMaxCompared are noted as such.
 void report_rounding(const ir::Graph& source, const Engine& engine, const BuildConfig& config, BuildReport& report);
 
 }  // namespace tenfold::builder

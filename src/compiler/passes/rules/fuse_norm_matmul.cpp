@@ -30,8 +30,13 @@
 //   y = MatMul(n, w)
 //   z = MatMul(n, u)
 //   return y, z
+//
+// kept: (x f32[1,8], g f32[8]!, w f32[8,8]!)
+//   n = RMSNormalization(x, g)
+//   y = MatMul(n, w, n) anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) -> %2}
 #include <algorithm>
 
+#include "passes/deferred_norms.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -53,6 +58,7 @@ bool is_product_of_few_rows(const ir::Graph& graph, const Node& n) {
 
 // The product that alone feeds this one's epilogue, place by place, with no operands of its own but the same rows.
 Node* gate_of(const ir::Graph& graph, const Node& n) {
+  if (!is_product_of_few_rows(graph, n)) return nullptr;
   if (!n.body || n.anchor_inputs != 2 || n.inputs.size() != 3 || n.body->outputs.size() != 1 || n.body->reduced_rank > 0) return nullptr;
   const Value* v = n.in(2);
   Node* gate = v->producer;
@@ -72,13 +78,13 @@ ir::Body combination(const Node& gate, const Node& n) {
   return ir::compose(own, *n.body, {-1, own.outputs[0]});
 }
 
-// The norm of rows that only these products read.
+// The norm of rows that only these products multiply: one that its own epilogue adds is still needed.
 Node* norm_of(const ir::Graph& graph, const Value* rows, const Node* one, const Node* other) {
   Node* norm = made_by(rows, "RMSNormalization");
   if (!norm || graph.is_output(rows) || norm->in(0)->dtype() != rows->dtype()) return nullptr;
   const std::int64_t axis = norm->attributes.integer("axis");
   if ((axis != -1 && axis != rows->rank() - 1) || norm->in(1)->dims() != ir::Dims{rows->dims().back()}) return nullptr;
-  const auto reads = [&](const Node* user) { return user == one || user == other; };
+  const auto reads = [&](const Node* user) { return (user == one || user == other) && multiplies(*user, rows); };
   return std::all_of(rows->users.begin(), rows->users.end(), reads) ? norm : nullptr;
 }
 

@@ -45,9 +45,9 @@ Value* transformed_at_run(OnnxImport& call, Value* x, std::int64_t parts, const 
   const auto part = [&](Value* sums, std::int64_t i) {
     return one(call, "Slice", {sums, integer(call, i), integer(call, i + 1), integer(call, 3)});
   };
-  Value* real = one(call, "Sub", {part(cosines, 0), part(sines, 1)});
+  Value* real = exact(one(call, "Sub", {part(cosines, 0), part(sines, 1)}));
   if (t.from_half) return real;
-  return one(call, "Concat", {real, one(call, "Add", {part(sines, 0), part(cosines, 1)})}, {{"axis", 3}});
+  return one(call, "Concat", {real, exact(one(call, "Add", {part(sines, 0), part(cosines, 1)}))}, {{"axis", 3}});
 }
 
 }  // namespace tenfold::onnx_ops

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tenfold/internal/interrupts.h"
 #include "text/decoders/quantize/layer_rounding.h"
 #include "text/transformers/narrow/write_floats.h"
 
@@ -58,6 +59,7 @@ class Sharing {
     Factors best;
     double least = 0;
     for (int i = 0; i < kPowers; ++i) {
+      throw_if_cancelled();
       const Factors factors = of_power(means, static_cast<double>(i) / kPowers), spread = by_input(factors);
       double cost = 0;
       for (std::size_t p = 0; p < excerpts.size(); ++p) cost += excerpts[p].cost(spread, method_, products_[p]->scale_type);

@@ -24,11 +24,15 @@ class Calibration {
   std::vector<ProductRounding> next() {
     std::vector<ProductRounding> products = observed();
     for (ProductRounding& one : products) {
+      throw_if_cancelled();
       one.squares = one.moments.held_out.squares(one.matrix);
       one.nearest_error = one.error(method_.nearest(one));
     }
     if (method_.name == "awq") share_factors(model_, layer_, products, method_);
-    for (ProductRounding& one : products) one.rounded = method_.round(one);
+    for (ProductRounding& one : products) {
+      throw_if_cancelled();
+      one.rounded = method_.round(one);
+    }
     if (++layer_ < model_.cache.layers) go_on(products);
     return products;
   }

@@ -9,6 +9,7 @@
 
 #include "tenfold/internal/as_error.h"
 #include "text/decoders/quantize/calibrate.h"
+#include "tenfold/internal/interrupts.h"
 #include "text/fail.h"
 #include "text/transformers/safetensors_writer.h"
 
@@ -113,6 +114,7 @@ QuantizeDecoderReport write(const decoders::Model& model, const std::string& out
   const std::string path = output + "/model.safetensors";
   writer.begin(path);
   for (const std::string& name : weights.names()) {
+    throw_if_cancelled();
     if (!is_linear(model, name)) {
       writer.write(weights.take_any(name));
       continue;
@@ -145,8 +147,9 @@ DecoderEvaluation evaluated(const std::string& folder, const std::string& output
   return evaluate_decoder(after, texts, &before);
 }
 
-QuantizeDecoderReport quantize(const std::string& folder, const std::string& output, const std::string& text,
+QuantizeDecoderReport quantize(const std::string& folder, const std::string& given, const std::string& text,
                                const QuantizeDecoderOptions& options) {
+  const std::string output = (fs::path(given) / "").parent_path().string();   // without a separator behind it
   const NarrowForm form = transformers::narrow_form(text);
   check(options);
   decoders::Model model = decoders::read_model(folder, {});
@@ -169,11 +172,9 @@ QuantizeDecoderReport quantize(const std::string& folder, const std::string& out
   try {
     QuantizeDecoderReport report = write(model, partial, form, made);
     model.forget(), made.clear();
-    if (samples) {
-      report.calibration_tokens = samples->used_tokens();
-      report.evaluation = evaluated(folder, partial, samples->held_out, model.cache.capacity, options);
-    }
-    fs::rename(partial, output);
+    if (samples) report.calibration_tokens = samples->used_tokens();
+    fs::rename(partial, output);   // what was written stays, even if it cannot be evaluated
+    if (samples) report.evaluation = evaluated(folder, output, samples->held_out, model.cache.capacity, options);
     return report;
   } catch (const fs::filesystem_error& e) {
     fs::remove_all(partial, error);

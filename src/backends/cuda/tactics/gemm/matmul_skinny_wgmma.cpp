@@ -23,7 +23,7 @@ Verdict valid(const Problem& p, const Config& c) { return skinny_valid(p, read(p
 double work(const Problem& p) { return gemm_work(read(p)); }
 
 struct Kernel {
-  Kernel(const Problem& p, const Config& c, Opening& opening) : fused(read(p), c, p, opening) {
+  Kernel(const Problem& p, const Config& c, Opening& opening) : fused(read(p), std::nullopt, c, p, opening) {
     if (p.may_be_misaligned()) plain = std::make_unique<const MmaKernel>(read(p), p, opening);
   }
   SkinnyKernel fused;

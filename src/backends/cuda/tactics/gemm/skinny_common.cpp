@@ -72,15 +72,12 @@ Verdict skinny_valid(const Problem& p, const FusedGemm& fused, const Config& c, 
   return Verdict::only_if(std::find(all.begin(), all.end(), c) != all.end(), "there is no such tile");
 }
 
-SkinnyKernel::SkinnyKernel(FusedGemm fused, const Config& c, const Problem& p, Opening& opening)
-    : SkinnyKernel(std::move(fused), -1, c, p, opening) {}
-
-SkinnyKernel::SkinnyKernel(FusedGemm fused, double epsilon, const Config& c, const Problem& p, Opening& opening)
-    : fused_(std::move(fused)), tile_(tile_of(c, fused_.gemm, epsilon >= 0)) {
+SkinnyKernel::SkinnyKernel(FusedGemm fused, std::optional<double> epsilon, const Config& c, const Problem& p, Opening& opening)
+    : fused_(std::move(fused)), tile_(tile_of(c, fused_.gemm, epsilon.has_value())) {
   GemmProblem& g = fused_.gemm;
   g.body = fused_.epilogue.has_body ? &fused_.epilogue.body : nullptr;
   g.epilogue = fused_.epilogue.operands;
-  module_ = device_of(*p.device).load(generate_gemm_skinny(g, tile_, epsilon), opening);
+  module_ = device_of(*p.device).load(generate_gemm_skinny(g, tile_, epsilon.value_or(0)), opening);
   function_ = module_->function("gemm", tile_.shared_bytes(g.k));
 }
 

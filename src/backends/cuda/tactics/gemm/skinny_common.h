@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "backends/cuda/codegen/gemm/gemm_skinny.h"
 #include "backends/cuda/tactics/gemm/mma_common.h"
@@ -16,10 +17,8 @@ Verdict skinny_valid(const Problem& p, const FusedGemm& fused, const Config& c, 
 
 class SkinnyKernel {
  public:
-  SkinnyKernel(FusedGemm fused, const Config& c, const Problem& p, Opening& opening);
-  // One that normalizes.
-  SkinnyKernel(FusedGemm fused, double epsilon, const Config& c, const Problem& p, Opening& opening);
-  const FusedGemm& fused() const { return fused_; }
+  // With an epsilon it normalizes its rows.
+  SkinnyKernel(FusedGemm fused, std::optional<double> epsilon, const Config& c, const Problem& p, Opening& opening);
   bool takes(const RunArgs& args) const noexcept { return lie_aligned(args, fused_.epilogue); }   // else TMA reads no operands
   Status::Code run(const RunArgs& args, std::int64_t m) const noexcept;
 
