@@ -39,8 +39,8 @@ def main():
                 out = os.path.join(scratch, 'narrow')
                 said = tenfold('quantize', a.folder, '--weights=' + form, '--method=' + method, '--data=' + a.train,
                                f'--samples={a.samples}', '-o', out)
-                ratios = [layer['output_error'] / layer['output_error_rtn'] for layer in said['layers']]
-                print(f'| {form} | {method} | {sum(ratios) / len(ratios):.2f} | {judged(out)[0]} |', flush=True)
+                ratios = [layer['output_error'] / layer['output_error_rtn'] for layer in said['layers'] if layer['output_error_rtn'] > 0]
+                print(f'| {form} | {method} | {sum(ratios) / max(len(ratios), 1):.2f} | {judged(out)[0]} |', flush=True)
 
 
 if __name__ == '__main__':

@@ -110,7 +110,8 @@ add_library(c_imaging_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/imaging/im
 set_target_properties(c_imaging_use PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
 target_include_directories(c_imaging_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(c_imaging_test PRIVATE c_imaging_use)
-add_library(c_text_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/text/text_use.c)
+add_library(c_text_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/text/text_use.c
+            ${CMAKE_SOURCE_DIR}/src/interfaces/c/text/quantize_decoder_use.c)
 set_target_properties(c_text_use PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
 target_include_directories(c_text_use PRIVATE ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(c_text_test PRIVATE c_text_use)

@@ -26,8 +26,8 @@ FUNCTIONS = {
                 'supported_operators': 'tenfold_operator'},
     'completion.h': {'enqueue_then': 'tenfold_context_enqueue_then'},
     'decoder.h': {'name': FIELD},
-    'evaluate_decoder.h': {'evaluate_decoder': OWN},
-    'quantize_decoder.h': {'quantize_decoder': OWN},
+    'evaluate_decoder.h': {'evaluate_decoder': 'tenfold_decoder_evaluate', 'load_for_evaluation': 'tenfold_decoder_load_for_evaluation'},
+    'quantize_decoder.h': {'quantize_decoder': 'tenfold_quantize_decoder'},
     'encoder.h': {name: OWN for name in ('example_texts', 'parse_encoder_precision')},   # C has no encoders yet
     'device_strategy.h': {'parse_device_strategy': OWN},
     'device.h': {'devices': 'tenfold_devices_list', 'is_gpu': OWN, 'free_memory': 'tenfold_device_free_memory',

@@ -11,6 +11,7 @@ from cli_case import CliCase
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'python', 'tests'))
 from calibrated_case import floats_of, ids_of, layers_of, sentences  # noqa: E402
 from decoders_case import RandomDecoder  # noqa: E402
+from onnx_decoders_case import OnnxDecoder, keep_last_row  # noqa: E402
 
 EXACT = ('--noPlanCache', '--builderOptimizationLevel=0', '--threads=1', '--precision=fp32')
 TEXTS = sentences(40)
@@ -45,6 +46,19 @@ class Evaluate(CliCase):
         expected, tokens = self.perplexity(['the cat sat'])
         said = f'perplexity {expected:.4f} on 2 tokens of 1 texts (1 have less than two tokens)'
         self.assertEqual(run.stdout, f'{self.decoder.folder}: {said}\n')
+
+    def test_onnx_files(self):
+        """Also where a file gives the last token's logits alone, so that each token takes a run. Long texts are cut and counted."""
+        self.decoder = OnnxDecoder(self.path('onnx'), 'gpt2')
+        cut = [text for text in TEXTS[:10] if len(ids_of(text)) > 4]
+        for change in (lambda path: None, keep_last_row):
+            change(self.decoder.path('model.onnx'))
+            run = self.tenfold('generate', self.decoder.folder, *EXACT, '--quiet', '--evaluate=' + self.texts, '--json', '--samples=10',
+                               '--textTokens=4')
+            got = json.loads(run.stdout)
+            losses = [-logs[np.arange(len(logs)), ids_of(text)[1:]][:3] for text in TEXTS[:10] for logs in [logs_of(self.decoder, text)]]
+            self.assertEqual((got['texts'], got['cut_texts']), (10, len(cut)))
+            self.assertAlmostEqual(got['perplexity'] / np.exp(np.mean(np.concatenate(losses))), 1, delta=1e-4)
 
     def test_quantized(self):
         said = {}
@@ -81,6 +95,8 @@ class Evaluate(CliCase):
                                      (2, 'int4:gN or int8:gN was expected', ('quantize', onnx, '--weights=int4', '-o', out)),
                                      (2, '--method, --maxTokens and --json', ('quantize', onnx, '--method=gptq', '-o', out)),
                                      (2, 'reads its own texts', ('generate', folder, '--evaluate=' + self.texts, '--prompt=a')),
+                                     (2, '--speculate and --promptChunk are for new text',
+                                      ('generate', folder, '--evaluate=' + self.texts, '--speculate=4')),
                                      (2, 'are for --evaluate=TEXTS', ('generate', folder, '--prompt=a', '--reference=' + folder)),
                                      (1, 'there is no text in', ('generate', folder, *EXACT, '--quiet', '--evaluate=' + empty))):
             with self.subTest(pattern):

@@ -8,12 +8,11 @@
 #include "flags/flags.h"
 #include "formats/files.h"
 #include "progress.h"
+#include "tenfold/evaluate_decoder.h"
 #include "verbs.h"
 
 namespace tenfold::cli {
 namespace {
-
-constexpr int kPiece = 65;   // tokens of a text that an evaluation computes at once
 
 void set_precision(BuildConfig& build, const std::string& text) {
   build.fp16 = text == "fp16", build.bf16 = text == "bf16", build.auto_precision = text == "auto";
@@ -86,7 +85,7 @@ Flags make_flags(GenerateWish& w) {
   flags.add_text("reference", w.reference, "MODEL", "beside this model in f32, of the same tokens: KL divergence, equal best tokens");
   flags.add({"samples", "N", "at most so many of the texts; default: all",
              [&w](const std::string& text) { w.samples = parse_int("samples", text, 1); }});
-  flags.add({"textTokens", "N", "leave out what is behind N tokens of a text; default: what the model has no places for",
+  flags.add({"textTokens", "N", "leave out what is behind N tokens of a text; default: what is behind --maxLength",
              [&w](const std::string& text) { w.max_text = parse_int("textTokens", text, 2); }});
   flags.group("Benchmark");
   flags.add_switch("benchmark", w.benchmark, "time a prompt of random tokens and --maxTokens steps behind it");
@@ -109,6 +108,9 @@ void take_words(GenerateWish& w, const std::vector<std::string>& words) {
     throw UsageError("--reference, --samples and --textTokens are for --evaluate=TEXTS; give it, too");
   if (!w.evaluate.empty() && (w.benchmark || w.chat || !w.prompts.empty()))
     throw UsageError("--evaluate reads its own texts; leave --prompt, --promptFile, --chat and --benchmark out");
+  if (!w.evaluate.empty() && (w.options.speculate != 0 || w.options.prompt_chunk != DecoderOptions{}.prompt_chunk))
+    throw UsageError("--speculate and --promptChunk are for new text; leave them out with --evaluate, which computes as many tokens in a "
+                     "run as the model gives logits for");
   if (!w.benchmark && !w.chat && w.evaluate.empty() && w.prompts.empty())
     throw UsageError("what is to be continued? Give --prompt=TEXT, or --promptFile=FILE (- is standard input)");
   if (w.chat && w.json && w.prompts.empty() && w.messages.empty()) throw UsageError("--json with --chat needs --prompt or --message");
@@ -138,8 +140,7 @@ int generate_main(const Arguments& arguments) {
   else
     w.options.cache->folder = w.cache;
   const std::vector<std::string> texts = w.evaluate.empty() ? std::vector<std::string>{} : read_texts("evaluate", w.evaluate);
-  if (!w.evaluate.empty()) w.options.speculate = kPiece - 1, w.options.prompt_chunk = 1;
-  const Decoder decoder = Decoder::load(w.model, w.options);
+  const Decoder decoder = w.evaluate.empty() ? Decoder::load(w.model, w.options) : load_for_evaluation(w.model, w.options);
   if (w.chat && w.chat_template.empty() && !decoder.has_chat_template())
     throw Error(ErrorKind::invalid_argument,
                 "'" + w.model + "' has no chat template; give a file with one, --chatTemplate=FILE, or leave --chat out");

@@ -35,6 +35,7 @@
 #include "tenfold/c/plugins.h"
 #include "tenfold/c/profile.h"
 #include "tenfold/c/quantize.h" /* tenfold-builder */
+#include "tenfold/c/quantize_decoder.h" /* tenfold-text */
 #include "tenfold/c/quantize_file.h" /* tenfold-builder */
 #include "tenfold/c/report.h"   /* tenfold-builder */
 #include "tenfold/c/run.h"

@@ -39,11 +39,12 @@ class Evaluation(NamedTuple):
 
     texts: int                    # that were used
     short_texts: int              # of less than two tokens, which were not
-    tokens: int                   # that were foretold
+    cut_texts: int                # of those used: longer than max_tokens, so that their ends were left out
+    tokens: int                   # that were predicted
     perplexity: float
     reference_perplexity: float
     kl_divergence: float          # from the reference's probabilities, in nats
-    same_token: float             # the share of places where both have the same most probable token
+    same_token: float             # the share of tokens at which both have the same most probable token
 
 
 def _texts(texts: Sequence[str]) -> list[str]:
@@ -94,7 +95,7 @@ class Decoder:
         self._native.prepare()
 
     def evaluate(self, texts: Sequence[str], reference: Decoder | None = None, *, max_tokens: int = 0) -> Evaluation:
-        """How well it foretells texts: perplexity, and the KL divergence from a reference of the same tokens.
+        """How well it predicts texts: perplexity, and the KL divergence from a reference of the same tokens.
 
         max_tokens: of a text; what is behind them, or behind what both decoders have places for, is left out. It is quick with
         `speculate`: so many tokens and one are computed in a run.

@@ -15,6 +15,25 @@ INT, FLOAT = TensorProto.INT64, TensorProto.FLOAT
 LOWEST = float(np.finfo(np.float32).min)
 
 
+def gathered_row(product):
+    """The constants and the node that take the last token's row of what a product reads."""
+    return [numpy_helper.from_array(np.array([-1]), 'last place')], helper.make_node(
+        'Gather', [product.input[0], 'last place'], ['last row'], axis=1)
+
+
+def keep_last_row(path, take=gathered_row):
+    """Makes a file give the logits of the last token alone, as some exporters do."""
+    model = onnx.load(path)
+    by_result = {node.output[0]: node for node in model.graph.node}
+    product = by_result[by_result['logits'].input[0]]
+    constants, node = take(product)
+    model.graph.initializer.extend(constants)
+    model.graph.node.insert(list(model.graph.node).index(product), node)
+    product.input[0] = 'last row'
+    next(one for one in model.graph.output if one.name == 'logits').type.tensor_type.shape.dim[1].dim_param = 'rows'
+    onnx.save(model, path)
+
+
 class Graph:
     """Nodes one after the other; a result is the name of a value."""
 

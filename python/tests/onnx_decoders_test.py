@@ -13,7 +13,7 @@ import tenfold
 from case import Case
 from decoders_case import LAYERS, QUICK, VOCABULARY
 from loaded_decoders_case import resident
-from onnx_decoders_case import OnnxDecoder, Stepwise
+from onnx_decoders_case import OnnxDecoder, Stepwise, gathered_row, keep_last_row
 
 PROMPT = [1, 2, 4, 6, 7, 8, 3, 30, 12]
 FORMS = [('gpt2', 'concat'), ('gpt2', 'sliced'), ('gpt2', 'heads'), ('gpt2', 'scatter'), ('gpt2', 'attention'), ('gpt2', 'own places'),
@@ -67,30 +67,18 @@ class Truth(Decoders):
 
     def test_logits_of_the_last_row_alone(self):
         """For one sequence that guesses nothing."""
-        def gathered(product):
-            return [numpy_helper.from_array(np.array([-1]), 'last place')], onnx.helper.make_node(
-                'Gather', [product.input[0], 'last place'], ['last row'], axis=1)
-
         def sliced(product):
             ends = {'from': -1, 'to': np.iinfo(np.int64).max, 'axis': 1}
             return [numpy_helper.from_array(np.array([value]), name) for name, value in ends.items()], onnx.helper.make_node(
                 'Slice', [product.input[0], *ends], ['last row'])
 
-        for take in (gathered, sliced):
+        for take in (gathered_row, sliced):
             with self.subTest(take.__name__):
                 self.check_last_row_alone(take)
 
     def check_last_row_alone(self, take):
         truth = self.truth('gpt2', 'concat')
-        model = onnx.load(truth.path('model.onnx'))
-        by_result = {node.output[0]: node for node in model.graph.node}
-        product = by_result[by_result['logits'].input[0]]
-        constants, node = take(product)
-        model.graph.initializer.extend(constants)
-        model.graph.node.insert(list(model.graph.node).index(product), node)
-        product.input[0] = 'last row'
-        next(one for one in model.graph.output if one.name == 'logits').type.tensor_type.shape.dim[1].dim_param = 'rows'
-        onnx.save(model, truth.path('model.onnx'))
+        keep_last_row(truth.path('model.onnx'), take)
         session, expected = self.decoder(truth).start(), truth.logits(PROMPT)
         self.assert_close(session.append([PROMPT[:3]])[0], expected[2])
         self.assert_close(session.append([PROMPT[3:]])[0], expected[-1])

@@ -149,7 +149,8 @@ struct PyDecoder {
 
 nb::object dict_of(const DecoderEvaluation& e) {
   nb::dict fields;
-  fields["texts"] = e.texts, fields["short_texts"] = e.short_texts, fields["tokens"] = e.tokens, fields["perplexity"] = e.perplexity;
+  fields["texts"] = e.texts, fields["short_texts"] = e.short_texts, fields["cut_texts"] = e.cut_texts;
+  fields["tokens"] = e.tokens, fields["perplexity"] = e.perplexity;
   fields["reference_perplexity"] = e.reference_perplexity, fields["kl_divergence"] = e.kl_divergence;
   fields["same_token"] = e.same_token;
   return fields;

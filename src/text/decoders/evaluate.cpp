@@ -1,4 +1,4 @@
-// Perplexity and divergence: logits behind each token of a text, a piece at a time.
+// Perplexity and divergence: logits behind each token of a text, a chunk at a time.
 #include "tenfold/evaluate_decoder.h"
 
 #include <algorithm>
@@ -15,6 +15,8 @@ using tokenizing::fail;
 namespace {
 
 using Ids = std::vector<std::int32_t>;
+
+constexpr int kRows = 65;   // tokens of a text that a run computes, each with its logits
 
 // Of a row of logits.
 struct Row {
@@ -45,17 +47,17 @@ class Sums {
  public:
   Sums(const Decoder& decoder, const Decoder* reference) : vocabulary_(static_cast<std::size_t>(decoder.info().vocabulary)) {
     sessions_.push_back(decoder.start());
-    piece_ = decoder.info().speculate + 1;
+    chunk_ = decoder.info().speculate + 1;
     if (!reference) return;
     sessions_.push_back(reference->start());
-    piece_ = std::min(piece_, reference->info().speculate + 1);
+    chunk_ = std::min(chunk_, reference->info().speculate + 1);
   }
 
   void add(const Ids& ids) {
     for (DecoderSession& one : sessions_) one.truncate(0, 0);
-    for (std::size_t at = 0; at + 1 < ids.size(); at += static_cast<std::size_t>(piece_)) {
+    for (std::size_t at = 0; at + 1 < ids.size(); at += static_cast<std::size_t>(chunk_)) {
       throw_if_cancelled();
-      const std::size_t count = std::min(static_cast<std::size_t>(piece_), ids.size() - 1 - at);
+      const std::size_t count = std::min(static_cast<std::size_t>(chunk_), ids.size() - 1 - at);
       const std::vector<Ids> some{{ids.begin() + static_cast<std::ptrdiff_t>(at), ids.begin() + static_cast<std::ptrdiff_t>(at + count)}};
       std::vector<std::span<const float>> logits;
       for (DecoderSession& one : sessions_) logits.push_back(one.append_each(some));
@@ -73,6 +75,7 @@ class Sums {
     return result_;
   }
   void skip() { ++result_.short_texts; }
+  void cut() { ++result_.cut_texts; }
 
  private:
   void add_row(const std::vector<std::span<const float>>& logits, std::size_t i, std::size_t next) {
@@ -87,7 +90,7 @@ class Sums {
 
   std::size_t vocabulary_;
   std::vector<DecoderSession> sessions_;   // the decoder's, and the reference's
-  int piece_ = 1;
+  int chunk_ = 1;
   double loss_[2] = {}, divergence_ = 0;
   std::int64_t same_ = 0;
   DecoderEvaluation result_;
@@ -107,7 +110,7 @@ DecoderEvaluation evaluate(const Decoder& decoder, std::span<const std::string> 
   bool any = false;
   for (const std::string& text : texts) {
     Ids ids = decoder.tokenizer().encode(text).ids;
-    if (ids.size() > static_cast<std::size_t>(most)) ids.resize(static_cast<std::size_t>(most));
+    if (ids.size() > static_cast<std::size_t>(most)) ids.resize(static_cast<std::size_t>(most)), sums.cut();
     if (ids.size() < 2) {
       sums.skip();
       continue;
@@ -115,12 +118,23 @@ DecoderEvaluation evaluate(const Decoder& decoder, std::span<const std::string> 
     sums.add(ids), any = true;
   }
   if (!any)
-    fail(ErrorKind::invalid_argument, "none of the " + std::to_string(texts.size()) + " texts has two tokens: a token is foretold from "
+    fail(ErrorKind::invalid_argument, "none of the " + std::to_string(texts.size()) + " texts has two tokens: a token is predicted from "
                                       "those in front of it; give longer texts");
   return sums.take();
 }
 
 }  // namespace
+
+Decoder load_for_evaluation(const std::string& path, DecoderOptions options) {
+  options.prompt_chunk = 1, options.speculate = kRows - 1;
+  try {
+    return Decoder::load(path, options);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::unsupported) throw;
+  }
+  options.speculate = 0;   // an ONNX file that gives the last token's logits alone; what else is unsupported is said again
+  return Decoder::load(path, options);
+}
 
 DecoderEvaluation evaluate_decoder(const Decoder& decoder, std::span<const std::string> texts, const Decoder* reference,
                                    const EvaluateDecoderOptions& options) {

@@ -55,9 +55,7 @@ void tenfold::c::give_text(const std::string& text, char* to, std::int64_t* byte
   *bytes = static_cast<std::int64_t>(text.size()) + 1;
 }
 
-namespace {
-
-DecoderOptions options_of(const tenfold_decoder_options* given) {
+DecoderOptions tenfold::c::decoder_options_of(const tenfold_decoder_options* given) {
   DecoderOptions options;
   if (!given) return options;
   const tenfold_decoder_options o = taken(given, "the decoder's options");
@@ -72,6 +70,8 @@ DecoderOptions options_of(const tenfold_decoder_options* given) {
   return options;
 }
 
+namespace {
+
 const Decoder& own(const tenfold_decoder* decoder) { return need(decoder, "the decoder").decoder; }
 
 }  // namespace
@@ -79,7 +79,7 @@ const Decoder& own(const tenfold_decoder* decoder) { return need(decoder, "the d
 extern "C" tenfold_status tenfold_decoder_load(const char* folder, const tenfold_decoder_options* options, tenfold_decoder** decoder) {
   return guarded([&] {
     place(decoder, "the place for the decoder",
-          [&] { return new tenfold_decoder{Decoder::load(&need(folder, "the folder"), options_of(options))}; });
+          [&] { return new tenfold_decoder{Decoder::load(&need(folder, "the folder"), decoder_options_of(options))}; });
   });
 }
 extern "C" void tenfold_decoder_free(tenfold_decoder* decoder) { delete decoder; }

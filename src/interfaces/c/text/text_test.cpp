@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "c/text/text_use.h"
+#include "tenfold/quantize_decoder.h"
 #include "text/decoders/tiny_llama_for_tests.h"
 
 namespace tenfold {
@@ -48,6 +49,11 @@ TEST(CText, RefusesByName) {
   EXPECT_EQ(tenfold_decoder_faults_from_c(llama.path.c_str()), 0) << tenfold_last_error();
 }
 
+TEST(CText, QuantizesAndEvaluates) {
+  const TinyLlama llama("c-quantize");
+  EXPECT_EQ(tenfold_quantize_decoder_from_c(llama.path.c_str(), (llama.path + "/narrow").c_str()), 0) << tenfold_last_error();
+}
+
 // Every field of C++'s structs has one in C: a new one does not compile here.
 TEST(CText, Fields) {
   [[maybe_unused]] const auto& [build, cache, max_length, max_batch, prompt_chunk, speculate, weights] = DecoderOptions();
@@ -55,6 +61,9 @@ TEST(CText, Fields) {
   [[maybe_unused]] const auto& [temperature, top_k, top_p, min_p, penalty, seed] = Sampling();
   [[maybe_unused]] const auto& [max_tokens, sampling, stop, guess, ignore_end, token, logits, run] = GenerateCall();
   [[maybe_unused]] const auto& [prompt, chat_template, tools, documents, variables] = ChatOptions();
+  [[maybe_unused]] const auto& [method, texts, samples, most_tokens, threads] = QuantizeDecoderOptions();
+  [[maybe_unused]] const auto& [rounded, before, after, told, calibration] = QuantizeDecoderReport();
+  [[maybe_unused]] const auto& [used, too_short, cut, count, own, other, divergence, same] = DecoderEvaluation();
   tenfold_generate_options given{};
   given.struct_size = sizeof given;
   const GenerateCall usual, made = c::call_of(&given);

@@ -16,6 +16,8 @@ int tenfold_chat_from_c(const char* folder);
 /* Rows of logits behind w1 w2 w3 and w4. */
 int tenfold_session_from_c(const char* folder, float* rows);
 int tenfold_decoder_faults_from_c(const char* folder);
+/* Rounds to int8 by GPTQ into `output`. */
+int tenfold_quantize_decoder_from_c(const char* folder, const char* output);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,11 @@
 // From a folder in floats to one with narrow layers: which they are, how they are rounded, what is copied.
 #include "tenfold/quantize_decoder.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -135,6 +139,17 @@ QuantizeDecoderReport write(const decoders::Model& model, const std::string& out
   return report;
 }
 
+// A new folder, which becomes `output` when it is whole.
+std::string folder_beside(const std::string& output) {
+  std::error_code error;
+  fs::create_directories(fs::path(output).parent_path(), error);
+  std::string partial = output + ".partial-XXXXXX";
+  if (!mkdtemp(partial.data())) fail(ErrorKind::io, "the folder '" + partial + "' cannot be made: " + std::strerror(errno));
+  fs::permissions(partial, fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec,
+                  fs::perm_options::add, error);
+  return partial;
+}
+
 // What was written, beside what was read.
 DecoderEvaluation evaluated(const std::string& folder, const std::string& output, const std::vector<std::string>& texts,
                             std::int64_t places, const QuantizeDecoderOptions& options) {
@@ -142,8 +157,7 @@ DecoderEvaluation evaluated(const std::string& folder, const std::string& output
   exact.build.tf32 = false, exact.build.threads = options.threads, exact.build.optimization_level = 0;
   exact.cache.reset();
   exact.max_length = static_cast<int>(std::min<std::int64_t>(options.max_tokens, places));
-  exact.prompt_chunk = 1, exact.speculate = 64;   // many tokens in a run, each with its logits
-  const Decoder before = Decoder::load(folder, exact), after = Decoder::load(output, exact);
+  const Decoder before = load_for_evaluation(folder, exact), after = load_for_evaluation(output, exact);
   return evaluate_decoder(after, texts, &before);
 }
 
@@ -166,9 +180,7 @@ QuantizeDecoderReport quantize(const std::string& folder, const std::string& giv
     samples = decoders::read_samples(Tokenizer::load(model.tokenizer), options, model.cache.capacity, model.vocabulary);
     made = decoders::calibrated_layers(model, form, layout_of(model), *samples, options);
   }
-  const std::string partial = output + ".partial";   // a folder of the name that was given is whole
-  fs::remove_all(partial, error);
-  if (!fs::create_directories(partial, error)) fail(ErrorKind::io, "the folder '" + partial + "' cannot be made: " + error.message());
+  const std::string partial = folder_beside(output);   // a folder of the name that was given is whole
   try {
     QuantizeDecoderReport report = write(model, partial, form, made);
     model.forget(), made.clear();
