@@ -61,7 +61,7 @@ TEST(CText, Fields) {
   [[maybe_unused]] const auto& [temperature, top_k, top_p, min_p, penalty, seed] = Sampling();
   [[maybe_unused]] const auto& [max_tokens, sampling, stop, guess, ignore_end, token, logits, run] = GenerateCall();
   [[maybe_unused]] const auto& [prompt, chat_template, tools, documents, variables] = ChatOptions();
-  [[maybe_unused]] const auto& [method, texts, samples, most_tokens, threads] = QuantizeDecoderOptions();
+  [[maybe_unused]] const auto& [method, texts, samples, max_of_text, threads] = QuantizeDecoderOptions();
   [[maybe_unused]] const auto& [rounded, before, after, told, calibration] = QuantizeDecoderReport();
   [[maybe_unused]] const auto& [used, too_short, cut, count, own, other, divergence, same] = DecoderEvaluation();
   tenfold_generate_options given{};
