@@ -115,7 +115,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   stages.check(graph);
   const MaySpread may_spread;
   // The model's own name, not that of its file: a copy of the file gives the same plan.
-  PlanMaker maker(config, model_name.empty() ? graph.name : model_name, *backend, report);
+  PlanMaker maker(config, model_name.empty() ? graph.name : model_name, backend, report);
   const ir::Graph source = maker.source_of(graph);
   stages.check_layers(source);
   stages.find_ranges_elsewhere(source);

@@ -22,9 +22,11 @@
 #include "tune/tuner.h"
 
 namespace tenfold::builder {
-PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report)
-    : config_(config), backend_(backend), tactics_(runtime::tactics_with(backend, config.plugins.get())), report_(report) {
-  plan_.device = backend.info();
+PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, std::shared_ptr<backends::Backend> backend,
+                     BuildReport& report)
+    : config_(config), shared_backend_(std::move(backend)), backend_(*shared_backend_),
+      tactics_(runtime::tactics_with(backend_, config.plugins.get())), report_(report) {
+  plan_.device = backend_.info();
   plan_.device.opened = nullptr;
   plan_.needs = plan_.device.features;  // tactics were chosen among all of them
   plan_.keeps_denormals = !config.tf32;
@@ -33,7 +35,7 @@ PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, b
   plan_.labels = config.labels;
   if (!config.timing_cache.empty()) cache_ = tune::TimingCache::load(config.timing_cache, Log(config.log));
   if (config.timings) cache_.merge(config.timings->impl().copy());
-  if (backends::CodeStore* code = backend.code())
+  if (backends::CodeStore* code = backend_.code())
     code->take(tune::load_code(tune::code_cache_path(config.timing_cache), Log(config.log)), false);
 }
 

@@ -20,7 +20,7 @@ namespace tenfold::builder {
 class PlanMaker {
  public:
   // References are kept until finish().
-  PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report);
+  PlanMaker(const BuildConfig& config, const std::string& model_name, std::shared_ptr<backends::Backend> backend, BuildReport& report);
   // The model to rewrite: a copy, with the graphs of plug-ins expanded, whose weights are followed if the plan is to be refittable.
   ir::Graph source_of(const ir::Graph& graph);
   void keep_model_of(const ir::Graph& graph, const Findings& findings);   // in a compatible plan, to build it again
@@ -69,6 +69,7 @@ class PlanMaker {
   Shared share_weights(std::vector<Tuned> tuned, BuildReport& report);   // in the way that costs least
   void report_weights(const Shared& shared, const std::vector<std::int64_t>& least);
   void mark(std::size_t profile, const Shared& shared);
+  void try_rivals();   // in the model, where there is one profile on a CPU
   void assemble();
   void assemble(Tuned tuned, const std::vector<plan::Range>& ranges);   // a program of the plan
   void save_times();
@@ -76,6 +77,7 @@ class PlanMaker {
   void keep_default(plan::Binding& binding, const Tensor& value);
 
   const BuildConfig& config_;
+  const std::shared_ptr<backends::Backend> shared_backend_;
   backends::Backend& backend_;
   const backends::TacticSet tactics_;   // the backend's and the plug-ins'
   BuildReport& report_;

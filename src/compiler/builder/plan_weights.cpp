@@ -137,6 +137,7 @@ void PlanMaker::assemble() {
     tuned_ = std::move(shared.tuned);
     report_.tune_s += watch.seconds();
   }
+  try_rivals();
   for (std::size_t p = 0; p < profiles_.size(); ++p) {
     report_types({profiles_[p].forms, profiles_[p].of_forms, tuned_[p].form, p, profiles_.size()}, config_, report_);
     if (config_.keep_portable_graph) portable_.add(profiles_[p].forms[tuned_[p].form]);   // without the cuts

@@ -34,6 +34,9 @@ struct TuneOptions {
 std::unique_ptr<class Timer> cached_timer(class Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options,
                                           bool cold_weights, std::string_view round = {});
 
+// What times of the timing cache depend on beside problem and kernel: the machine, its threads, how often candidates are launched.
+std::string timing_machine(const backends::DeviceInfo& device, const BuildConfig& config);
+
 // Whether a run's other weights have pushed a step's own out of the caches before it comes again.
 bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& device, int threads);
 
@@ -58,7 +61,7 @@ class ChoiceTimer {
 struct Chosen {
   Choice choice;
   std::int64_t nanoseconds = 0;    // of all steps, bodies once
-  // For nodes with constant operands, all candidates that were timed in the layouts that were chosen. Empty where nothing was timed.
+  // All candidates that were timed in the layouts that were chosen. Empty where nothing was timed.
   std::unordered_map<const ir::Node*, std::vector<Candidate>> timed = {};
   int unmerged = 0;                // products that were taken apart again
 };

@@ -83,7 +83,7 @@ ObservedRuns::ObservedRuns(ir::Graph graph, const std::vector<plan::Range>& rang
   for (const ir::Value* v : graph.outputs) impl_->outputs.push_back(v->name);
   auto backend = backends::open_backend("cpu", config.cpu_features);
   BuildReport unused;
-  PlanMaker maker(plain, "", *backend, unused);
+  PlanMaker maker(plain, "", backend, unused);
   maker.add(std::move(graph), ranges);
   plan::Plan plan = maker.finish();
   if (processors == Processors::side_by_side) {

@@ -44,7 +44,7 @@ Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& repo
                     "the plan holds float32 weights as its kernels multiply them, rounded: these are the model from here on "
                     "(a build with --noTF32 keeps all bits)");
   report.import_s = watch.seconds();
-  PlanMaker maker(config, old.model_name, *backend, report);
+  PlanMaker maker(config, old.model_name, backend, report);
   maker.take_over(old, model.rounded);
   const backends::DeviceTraits traits = backends::traits_of(old.device);
   if (!model.graphs.empty()) passes::warn_of_fused_attention(model.graphs[0], config, traits);

@@ -56,8 +56,7 @@ struct Chooser {
   }
   void keep_timed(const ir::Node& node) {
     const auto at = chosen.choice.find(&node);
-    const auto constant = [](const ir::Value* v) { return v && v->is_constant(); };
-    if (at == chosen.choice.end() || std::none_of(node.inputs.begin(), node.inputs.end(), constant)) return;
+    if (at == chosen.choice.end()) return;
     const backends::Formats& formats = at->second.formats;
     for (const Candidate& c : candidates.timed(node))
       if (c.choice.formats.in == formats.in && c.choice.formats.out == formats.out) chosen.timed[&node].push_back(c);

@@ -15,17 +15,10 @@ class CachedTimer final : public Timer {
   CachedTimer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights,
               std::string_view round)
       : timer_(timer), options_(options), cold_weights_(cold_weights) {
-    const bool host = backends::traits_of(device).host_arithmetic;   // kernels of other devices do not know of the host's processors
-    machine_ = device.name;
-    if (host)   // virtual machines may hide the model, but not what the caches hold
-      machine_ += cat("; caches of ", device.l1_bytes >> 10, ", ", device.l2_bytes >> 10, ", ", device.l3_bytes >> 10, " KiB");
-    machine_ += cat("; ", backends::feature_text(device.features));
-    if (host) machine_ += cat("; ", options.config->threads > 0 ? options.config->threads : default_threads(), " threads");
+    machine_ = timing_machine(device, *options.config);
     if (options.report && options.cache->size() > 0 && !options.cache->has_machine(machine_))
       Log(options.config->log)(Severity::info, "of the ", options.cache->size(), " times in the timing cache none is of this machine (",
                                machine_, ")");
-    // The least time of a key is kept, and of few launches it may be far off.
-    if (const int launches = options.config->timing_repetitions; launches > 0) machine_ += cat("; ", launches, " launches");
     if (cold_weights) machine_ += "; cold weights";   // other times: one cache serves small and large models
     if (!round.empty()) machine_ += cat("; ", round);
   }
@@ -55,6 +48,18 @@ class CachedTimer final : public Timer {
 };
 
 }  // namespace
+
+std::string timing_machine(const backends::DeviceInfo& device, const BuildConfig& config) {
+  const bool host = backends::traits_of(device).host_arithmetic;   // kernels of other devices do not know of the host's processors
+  std::string machine = device.name;
+  if (host)   // virtual machines may hide the model, but not what the caches hold
+    machine += cat("; caches of ", device.l1_bytes >> 10, ", ", device.l2_bytes >> 10, ", ", device.l3_bytes >> 10, " KiB");
+  machine += cat("; ", backends::feature_text(device.features));
+  if (host) machine += cat("; ", config.threads > 0 ? config.threads : default_threads(), " threads");
+  // The least time of a key is kept, and of few launches it may be far off.
+  if (config.timing_repetitions > 0) machine += cat("; ", config.timing_repetitions, " launches");
+  return machine;
+}
 
 std::unique_ptr<Timer> cached_timer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights,
                                     std::string_view round) {
