@@ -26,8 +26,7 @@ PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, s
                      BuildReport& report)
     : config_(config), shared_backend_(std::move(backend)), backend_(*shared_backend_),
       tactics_(runtime::tactics_with(backend_, config.plugins.get())), report_(report) {
-  plan_.device = backend_.info();
-  plan_.device.opened = nullptr;
+  plan_.device = backend_.info(), plan_.device.opened = nullptr;
   plan_.needs = plan_.device.features;  // tactics were chosen among all of them
   plan_.keeps_denormals = !config.tf32;
   plan_.model_name = readable(model_name);

@@ -24,7 +24,7 @@ struct InModelReport {
 };
 
 // Changes `chosen` where that shortens the whole run. `chosen.timed` names the rivals; layouts stay. Times go to the cache of `options`,
-// by what surrounds a step; what the cache has is not timed again, and without leave to time nothing changes.
+// by what surrounds a step; what the cache has is not timed again, and where nothing may be timed, nothing changes.
 InModelReport try_rivals(const ir::Graph& graph, tune::Chosen& chosen, const tune::TuneOptions& options,
                          const backends::DeviceInfo& device, const ModelRuns& runs);
 
