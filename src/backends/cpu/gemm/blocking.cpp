@@ -22,10 +22,14 @@ std::int64_t even_piece(std::int64_t whole, std::int64_t max, std::int64_t unit)
 
 std::vector<std::int64_t> gemm_isas(const DeviceInfo& device, std::int64_t rows, std::int64_t columns) {
   if (!(device.features & kAvx512)) return {kGemmAvx2};
-  const int broad = gemm_f32_kernels(kGemmBroadAvx512).panel, rest = static_cast<int>(columns % broad);
-  const bool fits = rest == 0 || columns >= 4 * broad || rest > gemm_f32_kernels(kGemmAvx512).panel;
-  if (rows < gemm_f32_kernels(kGemmBroadAvx512).max_rows || !fits) return {kGemmAvx512};
-  return {kGemmAvx512, kGemmBroadAvx512};
+  std::vector<std::int64_t> isas{kGemmAvx512};
+  for (const std::int64_t wider : {kGemmBroadAvx512, kGemmQuadAvx512}) {
+    const GemmF32Kernels& kernels = gemm_f32_kernels(wider);
+    const std::int64_t rest = columns % kernels.panel, vector = kernels.panel / (wider == kGemmQuadAvx512 ? 4 : 3);
+    const bool fits = rest == 0 || columns >= 4 * kernels.panel || rest > kernels.panel - vector;
+    if (rows >= kernels.max_rows && fits) isas.push_back(wider);
+  }
+  return isas;
 }
 
 namespace {
@@ -38,6 +42,7 @@ class Blockings {
         isa_(best_gemm_isa(device)), all_{blocking(isa_, 1, few_parts())} {}
 
   void offer_dots();
+  void offer_steps_together();
   void offer_deeper_and_shared();
   void offer_few_values();
   void offer_finer();
@@ -94,6 +99,18 @@ void Blockings::offer_dots() {
   offer(c);
 }
 
+// Few columns: two or four steps of K in a vector need fewer loads for each FMA.
+void Blockings::offer_steps_together() {
+  const std::int64_t isa = n_ > 16 ? kGemmPairsAvx512 : kGemmFoursAvx512;
+  if (isa_ != kGemmAvx512 || n_ <= kMaxDotColumns || n_ > 32 || m_ < gemm_f32_kernels(isa).max_rows || k_ < gemm_f32_kernels(isa).lanes)
+    return;
+  for (const std::int64_t parts : {few_parts(), parts(1e6)}) {
+    GemmF32Blocking c = blocking(isa, 64, parts);
+    c.k = std::max<std::int64_t>(k_, 1);
+    offer(c);
+  }
+}
+
 void Blockings::offer_deeper_and_shared() {
   offer(blocking(isa_, 0.5, few_parts()));
   offer(blocking(isa_, 4, few_parts()));
@@ -128,9 +145,10 @@ void Blockings::offer_for_many_threads() {
 void Blockings::offer_other_isas() {
   for (const std::int64_t other : gemm_isas(device_, m_, n_)) {
     if (other == isa_) continue;
-    for (const double deeper : {1., 4.}) offer(blocking(other, deeper, few_parts()));
-    offer(blocking(other, 1, flops_ < 2e7 ? 1 : 2));
-    offer(blocking(other, 1, parts(1e6)));
+    const double depth = other == kGemmQuadAvx512 ? 4 : 1;  // panels of four vectors may come from the second cache
+    for (const double deeper : {depth, 4 * depth}) offer(blocking(other, deeper, few_parts()));
+    offer(blocking(other, depth, flops_ < 2e7 ? 1 : 2));
+    offer(blocking(other, depth, parts(1e6)));
   }
 }
 
@@ -140,7 +158,7 @@ std::vector<GemmF32Blocking> gemm_f32_blockings(const DeviceInfo& device, std::i
                                                 std::int64_t taps, std::int64_t k, bool dots, bool together) {
   Blockings blockings(device, std::max<std::int64_t>(batch, 1), std::max<std::int64_t>(m, 1), std::max<std::int64_t>(n, 1), taps, k,
                       together);
-  if (dots) blockings.offer_dots();
+  if (dots) blockings.offer_dots(), blockings.offer_steps_together();
   blockings.offer_deeper_and_shared();
   blockings.offer_few_values();
   blockings.offer_finer();

@@ -69,6 +69,15 @@ void WindowRows::mark_padding(const RowTiles& tiles, int max_rows, const float**
   }
 }
 
+WindowSlabs window_slabs(const ConvShape& shape, const ConvExtents& extents, std::int64_t block_rows, std::int64_t near_bytes) noexcept {
+  const std::int64_t plane = extents.in[1] * extents.in[2] * extents.x_stride[2] * 4, positions = extents.out[1] * extents.out[2];
+  if (shape.kernel[0] == 1 || shape.kernel[0] * plane <= near_bytes) return {};
+  const std::int64_t blocks = (positions + block_rows - 1) / block_rows;
+  const std::int64_t slab = std::max<std::int64_t>(near_bytes * blocks / (shape.kernel[0] * plane), 1);
+  if (slab >= blocks) return {};
+  return {.planes = extents.batch * extents.out[0], .blocks = blocks, .slab = slab};
+}
+
 WindowRows::Cursor::Cursor(const WindowRows& rows, std::int64_t row) noexcept : w_(rows) {
   for (std::size_t d = 3; d-- > 0;) {
     out_[d] = row % rows.extents_.out[d];

@@ -79,13 +79,26 @@ struct WindowBlock {
   const float* const* table;
   std::int64_t row, rows, column;
 };
+// The order of a volume's blocks: some neighboring ones in every plane, then the next ones in every plane, so that the second cache still
+// holds the planes that a window has in common with the one before it.
+struct WindowSlabs {
+  std::int64_t planes = 0, blocks = 0, slab = 0;  // blocks in a plane, and how many of them make a slab; no planes: in the order of rows
+  std::int64_t block(std::int64_t i) const noexcept {
+    if (planes == 0) return i;
+    const std::int64_t first = i / (planes * slab) * slab, width = std::min(slab, blocks - first), rest = i - first * planes;
+    return rest / width * blocks + first + rest % width;
+  }
+};
+// For blocks of at most `block_rows` positions and a cache of `near_bytes`.
+WindowSlabs window_slabs(const ConvShape& shape, const ConvExtents& extents, std::int64_t block_rows, std::int64_t near_bytes) noexcept;
+
 // Cuts all positions into blocks of at most `block_rows`, each `columns` times; every part fills its own table.
 template <class F>
 void for_each_window_block(Parallel& parallel, const WindowRows& windows, std::int64_t positions, std::int64_t block_rows,
-                           std::int64_t columns, int max_rows, F&& f) noexcept {
-  const std::int64_t blocks = (positions + block_rows - 1) / block_rows;
+                           std::int64_t columns, int max_rows, F&& f, const WindowSlabs& slabs = {}) noexcept {
+  const std::int64_t blocks = slabs.planes > 0 ? slabs.planes * slabs.blocks : (positions + block_rows - 1) / block_rows;
   parallel.for_each(blocks * columns, [&](std::int64_t part, int worker) noexcept {
-    const std::int64_t i = part / columns, row = i * positions / blocks, rows = (i + 1) * positions / blocks - row;
+    const std::int64_t i = slabs.block(part / columns), row = i * positions / blocks, rows = (i + 1) * positions / blocks - row;
     const float* table[kRowTable];
     fill_windows(windows, row, RowTiles(rows, max_rows), max_rows, table);
     f(WindowBlock{table, row, rows, part % columns}, worker);

@@ -10,14 +10,17 @@ const GemmF32Kernels& gemm_f32_kernels(std::int64_t isa) {
     case kGemmDotAvx2: return tenfold_dot_f32_avx2;
     case kGemmDotAvx512: return tenfold_dot_f32_avx512;
     case kGemmBroadAvx512: return tenfold_gemm_f32_broad_avx512;
+    case kGemmQuadAvx512: return tenfold_gemm_f32_quad_avx512;
+    case kGemmPairsAvx512: return tenfold_gemm_f32_pairs_avx512;
+    case kGemmFoursAvx512: return tenfold_gemm_f32_fours_avx512;
     default: return tenfold_gemm_f32_avx2;
   }
 }
 
 Verdict gemm_isa_runs(const DeviceInfo& device, std::int64_t isa, bool dots) {
-  if (isa < 0 || isa >= kGemmIsaCount || (!dots && (isa == kGemmDotAvx2 || isa == kGemmDotAvx512)))
+  if (isa < 0 || isa >= kGemmIsaCount || (!dots && gemm_f32_kernels(isa).lanes > 1))
     return Verdict::no("it names no instruction set of this version");
-  const bool wide = isa == kGemmAvx512 || isa == kGemmDotAvx512 || isa == kGemmBroadAvx512;
+  const bool wide = isa != kGemmAvx2 && isa != kGemmDotAvx2;
   return Verdict::only_if((device.features & (wide ? kAvx512 : kAvx2)) != 0, "this machine lacks its instruction set");
 }
 
@@ -85,7 +88,7 @@ struct BlockLoop {
 
   // B as a whole stays near while each tile of rows passes over it: C is written row by row. Tiles of two vectors want it in L1.
   bool stays_near() const noexcept {
-    const std::int64_t near = &kernels == &tenfold_gemm_f32_broad_avx512 ? 128 << 10 : 24 << 10;
+    const std::int64_t near = w.panel > tenfold_gemm_f32_avx512.panel ? 128 << 10 : 24 << 10;
     return k_blocks == 1 && w.taps * w.k * (block.last_panel - block.first_panel) * w.panel * 4 <= near;
   }
   void rows_first() const noexcept {

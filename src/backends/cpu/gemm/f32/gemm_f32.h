@@ -8,13 +8,23 @@
 
 namespace tenfold::backends::cpu {
 
-// Broad: panels of three vectors. Dot: vectors along K.
-enum GemmIsa : std::int64_t { kGemmAvx2, kGemmAvx512, kGemmDotAvx2, kGemmDotAvx512, kGemmBroadAvx512, kGemmIsaCount };
+// Broad: panels of three vectors, quad: of four. Dot: vectors along K. Pairs, fours: so many steps of K in a vector.
+enum GemmIsa : std::int64_t {
+  kGemmAvx2,
+  kGemmAvx512,
+  kGemmDotAvx2,
+  kGemmDotAvx512,
+  kGemmBroadAvx512,
+  kGemmQuadAvx512,
+  kGemmPairsAvx512,
+  kGemmFoursAvx512,
+  kGemmIsaCount
+};
 inline GemmIsa best_gemm_isa(const DeviceInfo& device) { return device.features & kAvx512 ? kGemmAvx512 : kGemmAvx2; }
 const GemmF32Kernels& gemm_f32_kernels(std::int64_t isa);
 // Instruction sets to offer, best guess first, for tiles of at least `rows` rows and `columns` columns.
 std::vector<std::int64_t> gemm_isas(const DeviceInfo& device, std::int64_t rows, std::int64_t columns);
-// Forms with vectors along K are for those who pack through GemmF32Weights alone.
+// Dots, pairs and fours are for those who pack through GemmF32Weights alone.
 Verdict gemm_isa_runs(const DeviceInfo& device, std::int64_t isa, bool dots = false);
 
 // B of (taps * k) x n, packed as [block of k][panel][tap][k in block][panel column]: a block of K is contiguous for a range of panels.

@@ -54,7 +54,8 @@ struct GemmF32Kernels {
 };
 
 extern "C" const GemmF32Kernels tenfold_gemm_f32_avx2, tenfold_gemm_f32_avx512;
-extern "C" const GemmF32Kernels tenfold_gemm_f32_broad_avx512;               // panels of three vectors
+extern "C" const GemmF32Kernels tenfold_gemm_f32_broad_avx512, tenfold_gemm_f32_quad_avx512;   // panels of three vectors, of four
+extern "C" const GemmF32Kernels tenfold_gemm_f32_pairs_avx512, tenfold_gemm_f32_fours_avx512;  // panels of 32 columns, of 16
 extern "C" const GemmF32Kernels tenfold_dot_f32_avx2, tenfold_dot_f32_avx512;  // for very few columns
 
 }  // namespace tenfold::backends::cpu

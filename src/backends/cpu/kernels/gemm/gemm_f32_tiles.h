@@ -43,24 +43,14 @@ TENFOLD_INLINE void step(vf (&sum)[kRows][kWidth], const float* const (&a)[kRows
   for (int v = 0; v < kWidth; ++v) {
     right[v] = load(b + v / kVectors * t.panel_step + v % kVectors * kLanes);
     if (!kDifference) continue;
-    right[v] = sub(right[v], load(t.minus + k * kPanel + v * kLanes));
-    store(t.made + k * kPanel + v * kLanes, right[v]);
+    right[v] = sub(right[v], load(t.minus + (b - t.panel) + v * kLanes));
+    store(t.made + (b - t.panel) + v * kLanes, right[v]);
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     const vf left = set1(a[r][k]);
 #pragma GCC unroll 8
     for (int v = 0; v < kWidth; ++v) sum[r][v] = fma(left, right[v], sum[r][v]);
-  }
-}
-
-template <int kRows, int kWidth>
-TENFOLD_INLINE void fetch(const float* p, std::int64_t stride, bool write) {
-  constexpr int kLine = 16;
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r, p += stride) {
-#pragma GCC unroll 8
-    for (int at = 0; at < kWidth * kLanes; at += kLine) write ? __builtin_prefetch(p + at, 1) : __builtin_prefetch(p + at, 0);
   }
 }
 
@@ -78,6 +68,7 @@ TENFOLD_INLINE void product(const GemmF32Tile& t) {
   const float* b = t.panel;
   const float* const* rows = t.rows;
   const char* soon = static_cast<const char*>(t.soon);
+  const std::int64_t chunk = t.soon_lines ? kSoonSteps : t.k;
   for (std::int64_t tap = 0; tap < t.taps; ++tap, rows += kMaxRows) {
     if (rows[0] == nullptr) {
       b += t.k * kPanel;
@@ -86,10 +77,14 @@ TENFOLD_INLINE void product(const GemmF32Tile& t) {
     const float* a[kRows];
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.offset;
-    for (std::int64_t k = 0; k < t.k;) {
+    for (std::int64_t left = t.k; left > 0;) {
       for (int line = 0; line < t.soon_lines; ++line, soon += 64) _mm_prefetch(soon, _MM_HINT_T1);
-      const std::int64_t end = k + kSoonSteps < t.k ? k + kSoonSteps : t.k;
-      for (; k < end; ++k, b += kPanel) {   // unrolled it is 7 % slower
+      // Counted up to zero behind the pointers: with a bound beside the counter twelve pointers do not fit the registers.
+      const std::int64_t steps = left < chunk ? left : chunk;
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) a[r] += steps;
+      left -= steps;
+      for (std::int64_t k = -steps; k < 0; ++k, b += kPanel) {  // unrolled it is 7 % slower
         if constexpr (kHalf)
           half_step<kRows>(sum, half, a, k, b);
         else
@@ -109,6 +104,8 @@ TENFOLD_INLINE void part_product(const GemmF32Tile& t) {
     product<kRows, 1>(t);
   else if (kVectors > 2 && t.cols <= 2 * kLanes)
     product<kRows, 2>(t);
+  else if (kVectors > 3 && t.cols <= 3 * kLanes)
+    product<kRows, 3>(t);
   else if (kHalves && t.cols <= kLanes + kLanes / 2)
     product<kRows, kVectors, false, kHalves>(t);
   else
@@ -151,8 +148,13 @@ void wide(const GemmF32Tile& t) {
 #define ALL_ROWS(f)                                                                                                               \
   {OF_ROWS(f, 1), OF_ROWS(f, 2), OF_ROWS(f, 3), OF_ROWS(f, 4),  OF_ROWS(f, 5),  OF_ROWS(f, 6),                                   \
    OF_ROWS(f, 7), OF_ROWS(f, 8), OF_ROWS(f, 9), OF_ROWS(f, 10), OF_ROWS(f, 11), OF_ROWS(f, 12)}
+#if TENFOLD_PANEL_VECTORS == 4
+constexpr GemmF32Kernels kTiles{kMaxRows,      kPanel, ALL_ROWS(tile), ALL_ROWS(difference), {2, 1, 1}, {wide<1, 2>, nullptr, nullptr},
+                                ALL_ROWS(many)};
+#else
 constexpr GemmF32Kernels kTiles{
     kMaxRows, kPanel, ALL_ROWS(tile), ALL_ROWS(difference), {4, 2, 2}, {wide<1, 4>, wide<2, 2>, wide<3, 2>}, ALL_ROWS(many)};
+#endif
 #undef ALL_ROWS
 #undef OF_ROWS
 

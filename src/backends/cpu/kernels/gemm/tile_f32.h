@@ -16,7 +16,8 @@ using namespace simd;
 #endif
 constexpr int kVectors = TENFOLD_PANEL_VECTORS;  // of a panel
 constexpr int kPanel = kVectors * kLanes;
-constexpr int kMaxRows = kLanes == 16 ? (kVectors == 2 ? 12 : 9) : 6;  // leaves registers for the panel's vectors and one broadcast
+// Leaves registers for the panel's vectors and one broadcast.
+constexpr int kMaxRows = kLanes < 16 || kVectors == 4 ? 6 : kVectors == 3 ? 9 : 12;
 
 // The vector of a row that starts at column `at`, touching only columns below `cols`.
 TENFOLD_INLINE vf load_part(const float* p, std::int64_t at, std::int64_t cols, bool whole) {
@@ -134,6 +135,17 @@ TENFOLD_INLINE void store_sums(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, b
     store_tile<Columns<kWidth, kWidth - 1>>(sum, t, has_bias);
   else
     store_tile<Columns<kWidth, 0>>(sum, t, has_bias);
+}
+
+// Asks for a tile's lines.
+template <int kRows, int kWidth>
+TENFOLD_INLINE void fetch(const float* p, std::int64_t stride, bool write) {
+  constexpr int kLine = 16;
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r, p += stride) {
+#pragma GCC unroll 8
+    for (int at = 0; at < kWidth * kLanes; at += kLine) write ? __builtin_prefetch(p + at, 1) : __builtin_prefetch(p + at, 0);
+  }
 }
 
 // Where sums begin: at the bias of their columns if this tile is all of them, which is then done. True: it was the bias.

@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-const std::vector<Config> kOddBlockings = {{0, 5, 16, 3}, {0, 24, 48, 8}, {1, 12, 32, 3}, {1, 24, 64, 8}};
+const std::vector<Config> kOddBlockings = {{0, 5, 16, 3}, {0, 24, 48, 8}, {1, 12, 32, 3}, {1, 24, 64, 8}, {5, 9, 64, 5}};
 const std::vector<Config> kOddBlocks = {{0, 5, 16}, {0, 24, 32}, {1, 11, 32}};
 
 TEST(ConvIgemm, Windows) {
@@ -46,6 +46,25 @@ TEST(ConvIgemm, FewFiltersAndMuchPadding) {
                {y}},
               2e-6, kOddBlockings);
   }
+}
+
+// Two or four steps of K in a vector: every part of a panel, depths that end within a vector, taps in the padding, several panels.
+TEST(ConvIgemm, StepsTogether) {
+  const std::vector<Config> together = {{6, 7, 32, 1 << 20}, {7, 11, 16, 1 << 20}};
+  for (const int filters : {9, 12, 13, 16, 17, 24, 25, 32, 50})
+    for (const int channels : {4, 5, 7, 10})
+      check_f32(cpu_conv_igemm(), {"Conv", cat("f32[1,", channels, ",5,4] f32[", filters, ",", channels, ",3,3]! pads=[1,1,2,1]")}, 2e-6,
+                together);
+  check_f32(cpu_conv_igemm(), {"Conv", "f32[2,8,3,4,5] f32[32,8,3,3,3]! f32[32]! pads=[1,1,1,1,1,1]"}, 2e-6, together);
+  check_f32(cpu_conv_igemm(), {"Conv", "f32[1,12,10,10] f32[40,6,3,3]! f32[40]! group=2 pads=[2,2,2,2]"}, 2e-6, together);
+  for (const int filters : {11, 21, 32}) {
+    const std::string text = cat("f32[2,6,6,7] f32[", filters, ",6,3,3]! f32[", filters, "]! pads=[1,1,1,1]");
+    const std::string same = cat("f32[2,", filters, ",6,7]");
+    check_f32(cpu_conv_igemm(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {same}}, 2e-6,
+              together);
+    check_f32(cpu_conv_igemm(), {"Conv", text, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, together);
+  }
+  check_f32(cpu_conv_igemm(), {"Conv", "f32[1,3,1,6]{nan,1,2,3,4,5,1,2,3,nan,5,6,1,2,3,4,5,nan} f32[12,3,1,1]!"}, 2e-6, together);
 }
 
 TEST(ConvIgemm, Epilogues) {

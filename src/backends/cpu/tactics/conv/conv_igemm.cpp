@@ -80,6 +80,7 @@ struct Kernel {
   GemmF32Weights weights;
   GemmF32Blocking blocking;
   F32Epilogue epilogue;
+  std::int64_t near_bytes;   // what of the image may lie in the second cache
   std::vector<float> zeros;  // a position of padding
 };
 
@@ -90,6 +91,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   kernel->weights = weights_of(kernel->shape, c);
   kernel->blocking = {c[0], c[1], c[2], c[3]};
   kernel->epilogue = F32Epilogue(p, 1, own_bias(p));
+  kernel->near_bytes = p.device->l2_bytes / 2;
   kernel->zeros.assign(static_cast<std::size_t>(kernel->shape.channels), 0.f);
   return kernel;
 }
@@ -111,24 +113,26 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t panels = w.panels();
   const std::int64_t pieces = ceil_div(w.n, std::max<std::int64_t>(kernel.blocking.cols, w.panel));  // of a group's columns
   const std::int64_t together = groups_together(shape) ? shape.groups : 1;
-  for_each_window_block(*args.parallel, windows, m, kernel.blocking.rows, shape.groups / together * pieces, kernel.kernels->max_rows,
-                        [&](const WindowBlock& b, int worker) {
-                          const std::int64_t first = b.column / pieces * together, j = b.column % pieces;
-                          for (std::int64_t group = first; group < first + together; ++group) {
-                            const GemmF32Block block{.table = b.table,
-                                                     .rows = b.rows,
-                                                     .row = b.row,
-                                                     .offset = group * shape.depth,
-                                                     .first_panel = j * panels / pieces,
-                                                     .last_panel = (j + 1) * panels / pieces,
-                                                     .column = group * shape.width,
-                                                     .c = y.as<float>(),
-                                                     .c_stride = y.strides[y.rank - 1],
-                                                     .far = is_far(m, shape.filters)};
-                            gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.epilogue,
-                                           bound, args.scratch_of(worker));
-                          }
-                        });
+  for_each_window_block(
+      *args.parallel, windows, m, kernel.blocking.rows, shape.groups / together * pieces, kernel.kernels->max_rows,
+      [&](const WindowBlock& b, int worker) {
+        const std::int64_t first = b.column / pieces * together, j = b.column % pieces;
+        for (std::int64_t group = first; group < first + together; ++group) {
+          const GemmF32Block block{.table = b.table,
+                                   .rows = b.rows,
+                                   .row = b.row,
+                                   .offset = group * shape.depth,
+                                   .first_panel = j * panels / pieces,
+                                   .last_panel = (j + 1) * panels / pieces,
+                                   .column = group * shape.width,
+                                   .c = y.as<float>(),
+                                   .c_stride = y.strides[y.rank - 1],
+                                   .far = is_far(m, shape.filters)};
+          gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.epilogue, bound,
+                         args.scratch_of(worker));
+        }
+      },
+      window_slabs(shape, extents, kernel.blocking.rows, kernel.near_bytes));
   return Status::ok;
 }
 

@@ -8,7 +8,8 @@ namespace {
 using namespace testing;
 
 // Small blocks of every kind, so that small problems see all of the loop.
-const std::vector<Config> kOddBlockings = {{0, 7, 16, 5}, {0, 24, 48, 64}, {1, 13, 32, 9}, {1, 24, 96, 64}, {4, 10, 48, 7}};
+const std::vector<Config> kOddBlockings = {{0, 7, 16, 5},  {0, 24, 48, 64}, {1, 13, 32, 9},      {1, 24, 96, 64},
+                                           {4, 10, 48, 7}, {5, 7, 64, 7},   {6, 9, 32, 1 << 20}, {7, 12, 16, 1 << 20}};
 
 TEST(MatmulPacked, AnyNumberOfRows) {
   for (int m = 1; m <= 40; ++m) check_f32(cpu_matmul_packed(), {"MatMul", cat("f32[", m, ",19] f32[19,37]!")}, 2e-6, kOddBlockings);
