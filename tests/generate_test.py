@@ -48,6 +48,13 @@ class Generate(CliCase):
         self.assertRegex(self.generate(*flags, '--speculate=4').stderr, r'tokens a step \(\d+ of \d+ guessed\)')
         self.assertIn('speculate is 65, 0 to 64 was expected', self.generate(*flags, '--speculate=65', code=2).stderr)
 
+    def test_an_int8_cache(self):
+        flags = ('--prompt=' + PROMPT, '--maxTokens=12', '--ignoreEnd', '--json')
+        self.decoder.int8_cache = True
+        expected = self.decoder.greedy(IDS, 12)
+        self.assertEqual(json.loads(self.generate(*flags, '--kvCacheDtype=int8').stdout)['ids'], expected)
+        self.assertIn("kv_cache_dtype is 'q8', ", self.generate(*flags, '--kvCacheDtype=q8', code=2).stderr)
+
     def test_an_onnx_file(self):
         decoder = OnnxDecoder(self.path('onnx'), 'gpt2')
         expected = decoder.greedy(IDS, 12)
