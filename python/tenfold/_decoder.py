@@ -59,7 +59,7 @@ class Decoder:
 
     max_length: tokens of a sequence, prompt included (0: as many as the model has places for, at most 4,096);
     max_batch: sequences that are computed at once; speculate: tokens that a step may guess from the text's own n-grams and check,
-    as transformers' prompt_lookup_num_tokens (the text is the same); weights: 'int4:g32', 'int8' and so on, to which
+    as transformers' prompt_lookup_num_tokens (the text is the same); weights: 'int4:g32', 'int8', 'nvfp4' and so on, to which
     weights of linear layers of a folder are rounded, with a scale for each group of 32 inputs, or for all; kv_cache_dtype: 'int8'
     for a cache of a byte an element, '' for what attention computes with; plan_cache: a folder, None for the usual one, or False
     for none.

@@ -19,7 +19,7 @@ typedef struct {
   size_t struct_size;
   const tenfold_build_config* build; /* without profiles; null: on the CPU, at optimization level 1 */
   const char* cache_folder;          /* of the plan cache; null: the usual one */
-  const char* weights;               /* of linear layers, rounded to: "int4:g32", "int8"; null: as the folder has them */
+  const char* weights;               /* of linear layers, rounded to: "int4:g32", "int8", "nvfp4"; null: as the folder has them */
   int64_t cache_bytes;               /* of all its plans; 0: the default, below 0: no limit */
   int32_t no_cache;
   int32_t max_length;                /* tokens of a sequence; 0: as many as the model has places for, at most 4,096 */
