@@ -18,7 +18,7 @@ constexpr bool kScaled = sizeof(K) == 1;
 constexpr int64_t padded(int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 // to[r][j] = q[r] * k[j] * scale[j] + mask[j] for four keys; places behind the last key get the last one's again.
-template <int kR, class K>
+template <int kR, bool kWhole, class K>
 TENFOLD_INLINE void four_scores(const float* q, int64_t q_row, const K* const (&k)[4], int64_t size, const float* scale, const float* mask,
                                 float* to) {
   vf sums[kR][4];
@@ -27,7 +27,7 @@ TENFOLD_INLINE void four_scores(const float* q, int64_t q_row, const K* const (&
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) sums[r][j] = zero();
   for (int64_t i = 0; i < size; i += kLanes) {
-    const bool whole = size - i >= kLanes;
+    const bool whole = kWhole || size - i >= kLanes;
     vf keys[4];
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) keys[j] = whole ? load_any(k[j] + i) : load_any(k[j] + i, size - i);
@@ -47,18 +47,33 @@ TENFOLD_INLINE void four_scores(const float* q, int64_t q_row, const K* const (&
   }
 }
 
-template <int kR, class K>
+// What is read some way ahead, over strides: hardware stops at the end of a page, of which a block of int8 has two.
+constexpr int64_t kAhead = 4096;  // bytes
+template <class K>
+int64_t rows_ahead(int64_t row) {
+  const int64_t bytes = row * static_cast<int64_t>(sizeof(K));
+  return bytes > 0 && bytes < kAhead ? kAhead / bytes * row : row;
+}
+template <class K>
+TENFOLD_INLINE void fetch(const K* row, int64_t size) {
+  for (int64_t i = 0; i < size * static_cast<int64_t>(sizeof(K)); i += 64)
+    _mm_prefetch(reinterpret_cast<const char*>(row) + i, _MM_HINT_T0);
+}
+
+template <int kR, bool kWhole, class K>
 void scores(const float* q, int64_t q_row, const K* k, int64_t k_row, int64_t keys, int64_t size, const float* scale, const float* mask,
             float* to) {
+  const int64_t ahead = rows_ahead<K>(k_row);
   for (int64_t j = 0; j < keys; j += 4) {
     const K* rows[4];
+    for (int64_t i = 0; i < 4; ++i) fetch(k + (j + i) * k_row + ahead, size);
     for (int64_t i = 0; i < 4; ++i) rows[i] = k + (j + i < keys ? j + i : keys - 1) * k_row;
-    four_scores<kR>(q, q_row, rows, size, scale + j, mask + j, to + j);
+    four_scores<kR, kWhole>(q, q_row, rows, size, scale + j, mask + j, to + j);
   }
 }
 
-// sums[r] += weights[r] * v over keys, for kChunk vectors of a row, of which `left` floats are there.
-template <int kR, class K>
+// sums[r] += weights[r] * v over keys, for kChunk vectors of a row, of which `left` floats are there; kWhole: all.
+template <int kR, bool kWhole, class K>
 void add_values(const float* weights, const K* v, int64_t v_row, int64_t keys, int64_t left, float* sums, int64_t width) {
   const int64_t vectors = left >= kChunk * kLanes ? kChunk : (left + kLanes - 1) / kLanes;
   vf all[kR][kChunk];
@@ -66,12 +81,14 @@ void add_values(const float* weights, const K* v, int64_t v_row, int64_t keys, i
   for (int r = 0; r < kR; ++r)
 #pragma GCC unroll 4
     for (int c = 0; c < kChunk; ++c) all[r][c] = c < vectors ? load(sums + r * width + c * kLanes) : zero();
+  const int64_t ahead = rows_ahead<K>(v_row), fetched = left < kChunk * kLanes ? left : kChunk * kLanes;
   for (int64_t j = 0; j < keys; ++j, v += v_row) {
+    fetch(v + ahead, fetched);
     vf values[kChunk];
 #pragma GCC unroll 4
     for (int c = 0; c < kChunk; ++c) {
       const int64_t here = left - c * kLanes;
-      values[c] = here >= kLanes ? load_any(v + c * kLanes) : here > 0 ? load_any(v + c * kLanes, here) : zero();
+      values[c] = kWhole || here >= kLanes ? load_any(v + c * kLanes) : here > 0 ? load_any(v + c * kLanes, here) : zero();
     }
 #pragma GCC unroll 4
     for (int r = 0; r < kR; ++r) {
@@ -115,13 +132,16 @@ void take_queries(const AttentionHead& a, const Scratch& s) {
 template <int kR, class K>
 void score_rows(const AttentionHead& a, const Scratch& s, int64_t row, int64_t key, int64_t keys) {
   const K* k = static_cast<const K*>(a.k) + key * a.k_row;
-  scores<kR>(s.q + row * s.q_row, s.q_row, k, a.k_row, keys, a.size, s.scale, s.mask, s.scores + row * kKeys);
+  (a.size % kLanes == 0 ? scores<kR, true, K> : scores<kR, false, K>)(s.q + row * s.q_row, s.q_row, k, a.k_row, keys, a.size, s.scale,
+                                                                      s.mask, s.scores + row * kKeys);
 }
 template <int kR, class K>
 void weigh_rows(const AttentionHead& a, const Scratch& s, int64_t row, int64_t key, int64_t keys) {
   const K* v = static_cast<const K*>(a.v) + key * a.v_row;
   for (int64_t i = 0; i < a.value_size; i += kChunk * kLanes)
-    add_values<kR>(s.scores + row * kKeys, v + i, a.v_row, keys, a.value_size - i, s.sums + row * s.width + i, s.width);
+    (a.value_size - i >= kChunk * kLanes ? add_values<kR, true, K> : add_values<kR, false, K>)(s.scores + row * kKeys, v + i, a.v_row, keys,
+                                                                                               a.value_size - i, s.sums + row * s.width + i,
+                                                                                               s.width);
 }
 // A row's results do not depend on the rows beside it.
 template <class Group, class One>
