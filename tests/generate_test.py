@@ -48,6 +48,16 @@ class Generate(CliCase):
         self.assertRegex(self.generate(*flags, '--speculate=4').stderr, r'tokens a step \(\d+ of \d+ guessed\)')
         self.assertIn('speculate is 65, 0 to 64 was expected', self.generate(*flags, '--speculate=65', code=2).stderr)
 
+    def test_an_int8_cache(self):
+        flags = ('--prompt=' + PROMPT, '--maxTokens=12', '--ignoreEnd', '--json')
+        self.decoder.int8_cache = True
+        expected = self.decoder.greedy(IDS, 12)
+        self.assertEqual(json.loads(self.generate(*flags, '--kvCacheDtype=int8').stdout)['ids'], expected)
+        self.assertIn("kv_cache_dtype is 'q8'", self.generate(*flags, '--kvCacheDtype=q8', code=2).stderr)
+        texts = self.write('texts.txt', (PROMPT + '\n').encode())
+        said = self.generate('--evaluate=' + texts, '--reference=' + self.decoder.folder, '--kvCacheDtype=int8', '--json').stdout
+        self.assertGreater(json.loads(said)['kl_divergence'], 0)   # the reference's cache is f32
+
     def test_an_onnx_file(self):
         decoder = OnnxDecoder(self.path('onnx'), 'gpt2')
         expected = decoder.greedy(IDS, 12)
@@ -185,7 +195,7 @@ class Generate(CliCase):
                  (3, f"'{q}': it takes bytes", file_of(shape=[7])),
                  (3, "'data_offsets' has 1 numbers", file_of(data_offsets=[0])), (3, "'shape' is no list", file_of(shape=[-1, 2])),
                  (3, 'by config.json its shape is', file_of(shape=turned)),
-                 (3, 'the type F8_E4M3 is not supported', file_of(dtype='F8_E4M3')),
+                 (3, 'the type F8_E5M2 is not supported', file_of(dtype='F8_E5M2')),
                  (3, f"no tensor '{q}'", without(q)), (3, 'embed_tokens', without('model.embed_tokens.weight')),
                  (3, 'tie_word_embeddings is false, but the weights have no lm_head', without(head))]
         for code, pattern, data in cases:

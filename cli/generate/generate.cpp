@@ -62,8 +62,11 @@ Flags make_flags(GenerateWish& w) {
   flags.add({"device", "cpu|cuda:N", "device (cpu)", [&w](const std::string& text) { w.options.build.device = text; }});
   flags.add({"precision", "fp32|tf32|fp16|bf16|auto", "precision of GEMMs (tf32: on CPUs fixed-point weights of 16 bits or more)",
              [&w](const std::string& text) { set_precision(w.options.build, text); }});
-  flags.add_text("weights", w.options.weights, "int4|int8[:gN]",
-                 "round linear layers' weights to 4 or 8 bits, in groups of N inputs (a multiple of 16) with a scale each (int4:g32)");
+  flags.add_text("weights", w.options.weights, "int4|int8[:gN]|mxfp4|nvfp4",
+                 "round linear layers' weights to 4 or 8 bits, in groups of N inputs (a multiple of 16) with a scale each (int4:g32); to "
+                 "floats of 4 bits (e2m1) with scales of e8m0 per 32 (mxfp4), or of e4m3 per 16 (nvfp4)");
+  flags.add_text("kvCacheDtype", w.options.kv_cache_dtype, "int8",
+                 "keep keys and values in the cache as bytes, with a scale for each head's row of a token (on CPUs)");
   flags.add_int("maxLength", w.options.max_length,
                 "tokens of a text, prompt included; 0: as many as the model has places for, at most 4,096");
   flags.add_int("promptChunk", w.options.prompt_chunk, "tokens of a prompt that one run computes (512)");

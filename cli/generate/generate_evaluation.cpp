@@ -12,7 +12,7 @@ namespace {
 // In f32, whatever the other one computes in.
 Decoder reference_of(const GenerateWish& w) {
   DecoderOptions options = w.options;
-  options.weights.clear();
+  options.weights.clear(), options.kv_cache_dtype.clear();
   options.build.fp16 = options.build.bf16 = options.build.auto_precision = options.build.tf32 = false;
   options.max_length = 0;   // the models may have places for different many tokens
   return load_for_evaluation(w.reference, options);

@@ -65,9 +65,10 @@ void print(const QuantizeDecoderReport& r, const FolderWish& w, const FolderArgu
 
 void add_folder_flags(Flags& flags, FolderWish& w) {
   flags.group("Folders of language models (config.json, safetensors)");
-  flags.add_text("weights", w.weights, "int4|int8[:gN]",
-                 "write OUT, a folder with linear layers of 4 or 8 bits, in groups of N inputs with a scale each: in the layout of "
-                 "compressed-tensors, GPT-2 in GPTQ's; of an ONNX file the same as --nbits and --group");
+  flags.add_text("weights", w.weights, "int4|int8[:gN]|mxfp4|nvfp4",
+                 "write OUT, a folder with linear layers of 4 or 8 bits, in groups of N inputs with a scale each, or of e2m1 (mxfp4: "
+                 "e8m0 per 32, nvfp4: e4m3 per 16; by rtn): in the layout of compressed-tensors, GPT-2 in GPTQ's; of an ONNX file the "
+                 "same as --nbits and --group");
   flags.add_text("method", w.method, "rtn|gptq|awq",
                  "how weights are rounded: rtn (default; to the nearest), or by what they meet in --data, a text a line, of which every "
                  "second one is held out for errors, perplexity and KL divergence");

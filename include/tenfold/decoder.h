@@ -40,8 +40,12 @@ struct DecoderOptions {
   // own profile. The text is the same; where it repeats itself, a step makes several tokens.
   int speculate = 0;
   // On CPUs: linear layers' weights as the nearest of 16 or 256 steps, "int4" or "int8", whose size all inputs of an output share, or
-  // groups of so many, a multiple of 16: "int4:g32". The product of the logits has int8 at least. Empty: as the folder has them.
+  // groups of so many, a multiple of 16: "int4:g32"; or as the nearest e2m1 (floats of 4 bits) in blocks of MXFP4 or NVFP4: "mxfp4",
+  // "nvfp4". The product of the logits has int8 at least. Empty: as the folder has them.
   std::string weights;
+  // Of the cache. "int8", on CPUs: a byte for each element of keys and values, and a scale for each head's row of a token. Empty: the 16
+  // bits that attention computes with where the build permits some, else f32; of an ONNX file as the file has them.
+  std::string kv_cache_dtype;
 };
 
 struct DecoderInfo {
@@ -54,6 +58,7 @@ struct DecoderInfo {
   std::vector<std::int32_t> end_tokens;     // which end a text
   std::string tokenizer_folder;             // where the tokenizer was read
   std::string weights;                      // of linear layers: "int4:g32", "gptq int4:g128"; empty: floats
+  std::string kv_cache_dtype;               // of keys and values: "f32", "bf16", "f16", "int8"
 };
 
 // How the next token is chosen. In this order: the repetition penalty divides positive logits of tokens that the sequence

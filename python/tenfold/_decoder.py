@@ -60,24 +60,26 @@ class Decoder:
 
     max_length: tokens of a sequence, prompt included (0: as many as the model has places for, at most 4,096);
     max_batch: sequences that are computed at once; speculate: tokens that a step may guess from the text's own n-grams and check,
-    as transformers' prompt_lookup_num_tokens (the text is the same); weights: 'int4:g32', 'int8' and so on, to which weights of linear
-    layers of a folder are rounded, with a scale for each group of 32 inputs, or for all; plan_cache: a folder, None for the usual
-    one, or False for none.
+    as transformers' prompt_lookup_num_tokens (the text is the same); weights: 'int4:g32', 'int8', 'nvfp4' and so on, to which
+    weights of linear layers of a folder are rounded, with a scale for each group of 32 inputs, or for all; kv_cache_dtype: 'int8'
+    for a cache of a byte an element, '' for what attention computes with; plan_cache: a folder, None for the usual one, or False
+    for none.
     Other keywords are those of tenfold.build(). The engine is made, or taken from the cache, by the first call that needs it.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, device: str = 'cpu', max_length: int = 0, max_batch: int = 1,
-                 prompt_chunk: int = 512, speculate: int = 0, weights: str = '',
+                 prompt_chunk: int = 512, speculate: int = 0, weights: str = '', kv_cache_dtype: str = '',
                  plan_cache: str | os.PathLike[str] | bool | None = None, **build: Any) -> None:
         self._folder = os.fspath(folder)
         self._native = _native.Decoder(self._folder, {'device': device, 'optimization_level': 1, **build}, cache=plan_cache,
                                        max_length=max_length, max_batch=max_batch, prompt_chunk=prompt_chunk, speculate=speculate,
-                                       weights=weights)
+                                       weights=weights, kv_cache_dtype=kv_cache_dtype)
         self.tokenizer = Tokenizer(self._native.info.tokenizer_folder)
 
     @property
     def info(self) -> _native.DecoderInfo:
-        """What the folder says: architecture, layers, vocabulary, max_length, max_batch, cache_bytes, end_tokens, weights."""
+        """What the folder says: architecture, layers, vocabulary, max_length, max_batch, cache_bytes, end_tokens, weights,
+        kv_cache_dtype."""
         return self._native.info
 
     @property

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import random
+import shutil
 import unittest
 
 os.environ.setdefault('CUDA_VISIBLE_DEVICES', '')
@@ -17,7 +18,7 @@ HAVE = HAVE and importlib.util.find_spec('compressed_tensors') is not None
 if HAVE:
     import torch
     import transformers
-    from compressed_tensors.compressors import IntQuantizationCompressor, PackedQuantizationCompressor
+    from compressed_tensors.compressors import IntQuantizationCompressor, NVFP4PackedCompressor, PackedQuantizationCompressor
     from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
     from compressed_tensors.quantization.utils import calculate_qparams
     from safetensors.torch import load_file, save_file
@@ -70,13 +71,41 @@ class Compressed(Case):
                 self.compare(folder, i)
 
     def test_folders_that_tenfold_writes(self):
-        for i, weights in enumerate(('int4:g32', 'int8', 'int4:g16')):
+        for i, weights in enumerate(('int4:g32', 'int8', 'mxfp4', 'int4:g16')):
             with self.subTest(weights):
                 folder, out = self.path(f'from{i}'), self.path(f'to{i}')
-                model = save(folder, ('llama', 'mistral', 'qwen3')[i], SHAPES[(0, 3, 5)[i]], i % 2)
+                model = save(folder, ('llama', 'mistral', 'qwen2', 'qwen3')[i], SHAPES[(0, 3, 0, 5)[i]], i % 2)
                 model.to((torch.float32, torch.bfloat16)[i % 2]).save_pretrained(folder)
                 tenfold.quantize_decoder(folder, out, weights)
                 self.compare(out, i, (1e-4, 2e-2)[i % 2])   # transformers rounds weights to the type of their scales
+
+    def test_nvfp4(self):
+        """The package's weights are bf16: each is within half a step of the one that the decoder computes with."""
+        folder, out = self.path('floats'), self.path('nvfp4')
+        save(folder, 'llama', SHAPES[0], 0)
+        tenfold.quantize_decoder(folder, out, 'nvfp4')
+        stored = load_file(os.path.join(out, 'model.safetensors'))
+        form = QuantizationArgs(num_bits=4, type='float', symmetric=True, strategy='tensor_group', group_size=16)
+        scheme, names = QuantizationScheme(targets=['Linear'], weights=form), [n for n in stored if n.endswith('.weight_packed')]
+        self.assertGreater(len(names), 6)
+        plain = {n: value for n, value in stored.items() if '.weight_' not in n}
+        for name in (n.removesuffix('.weight_packed') for n in names):
+            parts = {part: stored[f'{name}.{part}'] for part in ('weight_packed', 'weight_scale', 'weight_global_scale')}
+            theirs = NVFP4PackedCompressor.decompress(parts, scheme)['weight'].float()
+            codes = torch.stack([parts['weight_packed'] & 15, parts['weight_packed'] >> 4], -1).flatten(1).long()
+            steps = torch.tensor([0, .5, 1, 1.5, 2, 3, 4, 6])[codes & 7] * (1 - 2 * (codes >> 3))
+            scales = parts['weight_scale'].float() / parts['weight_global_scale']
+            ours = steps * scales.repeat_interleave(16, 1)
+            torch.testing.assert_close(theirs, ours, rtol=2 ** -7, atol=0)
+            plain[name + '.weight'] = ours
+        floats = self.path('exact')
+        os.makedirs(floats)
+        for file in ('config.json', 'tokenizer.json'):
+            shutil.copy(os.path.join(folder, file), floats)
+        save_file(plain, os.path.join(floats, 'model.safetensors'), metadata={'format': 'pt'})
+        ids = list(range(1, 60))
+        got, expected = (tenfold.Decoder(one, **QUICK).start().append([ids])[0] for one in (out, floats))
+        self.assertLess(abs(got - expected).max() / abs(expected).max(), 1e-5)
 
     def test_folders_by_texts(self):
         """Those that GPTQ and AWQ make: transformers reads them, and its perplexity and divergence are those that were told."""

@@ -36,7 +36,15 @@ def tokenizer():
             'model': {'type': 'WordLevel', 'vocab': {word: i for i, word in enumerate(WORDS)}, 'unk_token': '?'}}
 
 
+def rounded_rows(x):
+    """Each row (the last axis) in steps of its largest magnitude by 127."""
+    scale = np.maximum(np.abs(x).max(-1, keepdims=True) / 127, np.finfo(np.float32).tiny)
+    return np.rint(x / scale) * scale
+
+
 class RandomDecoder:
+    int8_cache = False   # whether keys and values are rounded as a cache of int8 rounds them
+
     def __init__(self, folder, kind, seed=3, places=PLACES, width=WIDTH, wide=WIDE):
         """`kind`: a name in KINDS, or what such a row holds."""
         given = dict(KINDS[kind] if isinstance(kind, str) else kind)
@@ -135,6 +143,8 @@ class RandomDecoder:
         """Of [tokens, heads * size] each."""
         tokens = len(q)
         heads = [x.reshape(tokens, -1, self.size).transpose(1, 0, 2) for x in (q, k, v)]
+        if self.int8_cache:
+            heads[1:] = [rounded_rows(x) for x in heads[1:]]
         k, v = (np.repeat(x, self.heads // self.shared, axis=0) for x in heads[1:])
         behind = np.arange(tokens)[:, None] - np.arange(tokens)[None]
         hidden = (behind < 0) | (behind >= (self.config['sliding_window'] if self.type == 'mistral' else tokens))

@@ -15,7 +15,8 @@ TEXTS = ['how are you?', 'fine.', '', 'red blue reds how are you fine thanks. ho
 def save_safetensors(path, tensors):
     table, body = {}, b''
     for name, array in tensors.items():
-        kind = {'float32': 'F32', 'float16': 'F16', 'int64': 'I64', 'int32': 'I32', 'int8': 'I8'}[str(array.dtype)]
+        kind = {'float32': 'F32', 'float16': 'F16', 'int64': 'I64', 'int32': 'I32', 'int8': 'I8', 'uint8': 'U8',
+                'float8_e4m3fn': 'F8_E4M3'}[str(array.dtype)]
         table[name] = {'dtype': kind, 'shape': list(array.shape), 'data_offsets': [len(body), len(body) + array.nbytes]}
         body += array.tobytes()
     text = json.dumps(table).encode()

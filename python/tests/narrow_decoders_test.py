@@ -7,21 +7,11 @@ import numpy as np
 from case import Case
 from decoders_case import KINDS, QUICK, VOCABULARY, RandomDecoder
 from embeddings_case import save_safetensors
-from narrow_folders_case import LINEAR, NarrowDecoder, awq, compressed, gptq, int_quantized
+from narrow_folders_case import LINEAR, NarrowDecoder, awq, compressed, gptq, int_quantized, nearest
 
 import tenfold
 
 PROMPT = [1, 2, 4, 6, 7, 8]
-
-
-def nearest(w, bits, group):
-    """w of [.., in]: each group's value that is farthest from 0 becomes the lowest of 2^bits steps."""
-    half, rows = np.float32(1 << bits - 1), []
-    for first in range(0, w.shape[1], group or w.shape[1]):
-        part = w[:, first:first + (group or w.shape[1])]
-        scale = np.take_along_axis(part, np.abs(part).argmax(1, keepdims=True), 1) / -half
-        rows.append(np.clip(np.rint(part / scale), -half, half - 1).astype(np.float64) * scale)
-    return np.concatenate(rows, 1)
 
 
 class Narrow(Case):
@@ -251,8 +241,8 @@ class Faults(Narrow):
                  dict(quant_method='bitsandbytes')),
                 (awq, "version: 'gemv' is not read; gemm is", tenfold.Unsupported, dict(version='GEMV')),
                 (awq, "AWQ's weights of 8 bits are not read", tenfold.Unsupported, dict(bits=8)),
-                (compressed, "format: 'nvfp4-pack-quantized' of compressed-tensors is not read", tenfold.Unsupported,
-                 dict(format='nvfp4-pack-quantized')),
+                (compressed, "format: 'float-quantized' of compressed-tensors is not read", tenfold.Unsupported,
+                 dict(format='float-quantized')),
                 (compressed, 'config_groups', tenfold.InvalidModel, dict(config_groups=None)),
                 (compressed, r'weights of 8 bits \(float\) are not read; integers of 4 and 8 are', tenfold.Unsupported,
                  dict(config_groups={'g': {'weights': {'num_bits': 8, 'type': 'float'}}})),

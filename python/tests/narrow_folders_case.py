@@ -18,6 +18,16 @@ def packed(values, bits, axis, order=None):
     return np.ascontiguousarray(np.moveaxis(words, -1, axis)).view(np.int32)
 
 
+def nearest(w, bits, group):
+    """w of [.., in]: each group's value that is farthest from 0 becomes the lowest of 2^bits steps."""
+    half, rows = np.float32(1 << bits - 1), []
+    for first in range(0, w.shape[1], group or w.shape[1]):
+        part = w[:, first:first + (group or w.shape[1])]
+        scale = np.take_along_axis(part, np.abs(part).argmax(1, keepdims=True), 1) / -half
+        rows.append(np.clip(np.rint(part / scale), -half, half - 1).astype(np.float64) * scale)
+    return np.concatenate(rows, 1)
+
+
 class Rounded:
     """w of [out, in] as unsigned steps, with scales and zero points of [out, groups], and each input's group."""
 

@@ -19,7 +19,7 @@ typedef struct {
   size_t struct_size;
   const tenfold_build_config* build; /* without profiles; null: on the CPU, at optimization level 1 */
   const char* cache_folder;          /* of the plan cache; null: the usual one */
-  const char* weights;               /* what linear layers' weights are rounded to: "int4:g32", "int8"; null: as the folder has them */
+  const char* weights;               /* of linear layers, rounded to: "int4:g32", "int8", "nvfp4"; null: as the folder has them */
   int64_t cache_bytes;               /* of all its plans; 0: the default, below 0: no limit */
   int32_t no_cache;
   int32_t max_length;                /* tokens of a sequence; 0: as many as the model has places for, at most 4,096 */
@@ -27,6 +27,7 @@ typedef struct {
   int32_t prompt_chunk;              /* tokens of a prompt that one run computes; 0: 512 */
   int32_t speculate;                 /* tokens that a step may guess by the text's own n-grams and check */
   int32_t reserved;                  /* 0 */
+  const char* kv_cache_dtype;        /* of keys and values in the cache: "int8" (CPUs); null: what attention computes with */
 } tenfold_decoder_options;
 /* Reads the folder; the engine is made, or taken from the cache, by the first call that needs it. `options` may be null. */
 TENFOLD_API tenfold_status tenfold_decoder_load(const char* folder, const tenfold_decoder_options* options, tenfold_decoder** decoder);
@@ -44,6 +45,7 @@ typedef struct {
   int32_t layers, vocabulary, max_length, max_batch, speculate;
   int32_t has_chat_template;
   int32_t reserved;
+  const char* kv_cache_dtype; /* of keys and values in the cache: "f32", "bf16", "f16", "int8" */
 } tenfold_decoder_information;
 /* Set info->struct_size before the call. */
 TENFOLD_API tenfold_status tenfold_decoder_info(const tenfold_decoder* decoder, tenfold_decoder_information* info);

@@ -72,7 +72,7 @@ struct PyDecoder {
   std::optional<Decoder> decoder;
 
   PyDecoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_length, int max_batch, int prompt_chunk, int speculate,
-            std::string weights) {
+            std::string weights, std::string kv_cache_dtype) {
     DecoderOptions options;
     read_options(keywords, options.build, callbacks, "a decoder");
     if (nb::isinstance<nb::bool_>(cache))
@@ -81,7 +81,7 @@ struct PyDecoder {
       options.cache->folder = text_of(cache);
     options.max_length = max_length, options.max_batch = max_batch, options.prompt_chunk = prompt_chunk;
     options.speculate = speculate;
-    options.weights = std::move(weights);
+    options.weights = std::move(weights), options.kv_cache_dtype = std::move(kv_cache_dtype);
     const std::string path = text_of(folder);
     decoder.emplace(callbacks->run([&] { return Decoder::load(path, std::move(options)); }));
   }
@@ -169,7 +169,8 @@ void bind_decoder(nb::module_& m) {
       .def_ro("cache_bytes", &DecoderInfo::cache_bytes)
       .def_ro("end_tokens", &DecoderInfo::end_tokens)
       .def_ro("tokenizer_folder", &DecoderInfo::tokenizer_folder)
-      .def_ro("weights", &DecoderInfo::weights);
+      .def_ro("weights", &DecoderInfo::weights)
+      .def_ro("kv_cache_dtype", &DecoderInfo::kv_cache_dtype);
   nb::class_<PySession>(m, "DecoderSession", "A batch of sequences with their keys and values.")
       .def("append", &PySession::append, nb::arg("tokens"), nb::arg("timeout").none() = nb::none(), nb::arg("token").none() = nb::none(),
            "Appends a list of tokens to each sequence; f32[sequences, vocabulary], the logits behind each one's last token.")
@@ -183,9 +184,9 @@ void bind_decoder(nb::module_& m) {
       .def("fork", &PySession::fork, "A copy, which goes its own way.")
       .def("__len__", [](const PySession& s) { return s.session.size(); });
   nb::class_<PyDecoder>(m, "Decoder", "A decoder from a folder.")
-      .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, int, int, std::string>(), nb::arg("folder"), nb::arg("options"),
-           nb::arg("cache").none() = nb::none(), nb::arg("max_length") = 0, nb::arg("max_batch") = 1, nb::arg("prompt_chunk") = 512,
-           nb::arg("speculate") = 0, nb::arg("weights") = "")
+      .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, int, int, std::string, std::string>(), nb::arg("folder"),
+           nb::arg("options"), nb::arg("cache").none() = nb::none(), nb::arg("max_length") = 0, nb::arg("max_batch") = 1,
+           nb::arg("prompt_chunk") = 512, nb::arg("speculate") = 0, nb::arg("weights") = "", nb::arg("kv_cache_dtype") = "")
       .def_prop_ro("info", [](const PyDecoder& d) { return d.decoder->info(); })
       .def_prop_ro("counts", &PyDecoder::counts, "Tokens, runs and seconds so far.")
       .def_prop_ro(

@@ -161,7 +161,9 @@ void rewrite(PassList& list, const Request& r) {
   list.add(r.host && r.device.bf16_gemm, {"widen_f16"});   // no kernels are theirs
   list.add(r.host && !r.device.bf16_gemm, {"widen_fp16"});
   list.add(r.launches, {"widen_for_rules"});
+  list.add(!r.launches && r.host && r.own_kernels, {"fuse_quantize_rows"});  // before its pieces move
   list.add(true, canonical());
+  list.add(!r.launches && r.host && r.own_kernels, {"fuse_int8_cache"});
   list.add(config.pack_tokens != PackTokens::no, {"fuse_masked_mean"});   // where packed tokens end
   list.add(config.pack_tokens == PackTokens::where_equal, {"pack_tokens"});
   list.add(config.pack_tokens == PackTokens::with_zeros, {"pack_tokens_with_zeros"});

@@ -10,14 +10,37 @@ namespace tenfold::decoders {
 std::string past_name(std::int64_t layer, bool values) { return "past." + std::to_string(layer) + (values ? ".value" : ".key"); }
 std::string present_name(std::int64_t layer, bool values) { return "present." + std::to_string(layer) + (values ? ".value" : ".key"); }
 
-std::int64_t CacheSizes::layer_bytes() const {
+std::vector<CacheState> CacheSizes::states(std::int64_t layer) const {
+  std::vector<CacheState> all;
+  for (const bool values : {false, true}) {
+    const std::string past = past_name(layer, values), present = present_name(layer, values);
+    all.push_back({past, present, type, size});
+    if (type == DType::i8) all.push_back({past + "_scale", present + "_scale", DType::f32, 1});
+  }
+  return all;
+}
+
+std::vector<CacheState> CacheSizes::states() const {
+  std::vector<CacheState> all;
+  for (std::int64_t layer = 0; layer < layers; ++layer)
+    for (CacheState& state : states(layer)) all.push_back(std::move(state));
+  return all;
+}
+
+std::int64_t CacheSizes::bytes(const CacheState& state) const {
   constexpr std::int64_t kMax = std::int64_t{1} << 40;
-  std::int64_t bytes = bits(type) / 8;
-  for (const std::int64_t extent : {heads, size, capacity})
+  std::int64_t bytes = bits(state.type) / 8;
+  for (const std::int64_t extent : {heads, state.size, capacity})
     if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > kMax)
       tokenizing::fail(ErrorKind::invalid_argument, "keys of " + std::to_string(heads) + " heads of " + std::to_string(size) + " for " +
                                                         std::to_string(capacity) + " tokens take more than 2^40 bytes; set max_length");
   return bytes;
+}
+
+std::int64_t CacheSizes::bytes() const {
+  std::int64_t all = 0;  // states are at most 2^40 bytes, layers 2^16
+  for (const CacheState& state : states(0)) all += layers * bytes(state);
+  return all;
 }
 
 CachedAttention::CachedAttention(const transformers::Blocks& blocks, const CacheSizes& sizes, NetworkTensor positions)
@@ -34,13 +57,28 @@ NetworkTensor CachedAttention::cast(NetworkTensor x, DType type) const {
   return blocks_.net.dtype(x) == type ? x : blocks_.net.cast(x, type);
 }
 
-// The cache with the rows in it, as far as it is read.
-NetworkTensor CachedAttention::continued(std::int64_t layer, bool values, NetworkTensor rows) {
+// A state with the rows in it, as far as it is read.
+NetworkTensor CachedAttention::continued(const CacheState& state, NetworkTensor rows) {
   Network& net = blocks_.net;
-  const NetworkTensor past = net.input(past_name(layer, values), sizes_.type, {"batch", sizes_.heads, sizes_.capacity, sizes_.size});
-  const NetworkTensor present = net.add_node("TensorScatter", {past, cast(rows, sizes_.type), start_}, {{"axis", std::int64_t{2}}})[0];
-  net.mark_output(present, present_name(layer, values));
+  const NetworkTensor past = net.input(state.past, state.type, {"batch", sizes_.heads, sizes_.capacity, state.size});
+  const NetworkTensor present = net.add_node("TensorScatter", {past, rows, start_}, {{"axis", std::int64_t{2}}})[0];
+  net.mark_output(present, state.present);
   return net.add_node("Slice", {present, blocks_.integers({0}), total_, blocks_.integers({2})})[0];
+}
+
+// Rows of int8 are round(row / scale), where a scale is the row's largest magnitude by 127; those next to zero are zeros.
+NetworkTensor CachedAttention::continued(std::int64_t layer, bool values, NetworkTensor rows) {
+  const std::vector<CacheState> states = sizes_.states(layer);
+  if (sizes_.type != DType::i8) return continued(states[values ? 1 : 0], cast(rows, sizes_.type));
+  Network& net = blocks_.net;
+  rows = cast(rows, DType::f32);
+  const NetworkTensor largest = net.reduce(Reduce::max, net.unary(Unary::abs, rows), {-1});
+  const NetworkTensor scale = net.elementwise(Elementwise::div, largest, blocks_.scalar(127));
+  const NetworkTensor divisor = net.elementwise(Elementwise::max, scale, blocks_.scalar(std::numeric_limits<float>::min()));
+  const NetworkTensor bytes = net.cast(net.unary(Unary::round, net.elementwise(Elementwise::div, rows, divisor)), DType::i8);
+  const std::size_t first = values ? 2 : 0;
+  const NetworkTensor all = continued(states[first], bytes), scales = continued(states[first + 1], divisor);
+  return net.add_node("DequantizeLinear", {all, scales}, {{"axis", std::int64_t{3}}, {"block_size", sizes_.size}})[0];
 }
 
 NetworkTensor CachedAttention::hidden(std::int64_t window) {
@@ -71,7 +109,7 @@ NetworkTensor CachedAttention::attend(std::int64_t layer, NetworkTensor q, Netwo
   Network& net = blocks_.net;
   const NetworkTensor keys = continued(layer, false, k), values = continued(layer, true, v);
   const NetworkTensor mixed =
-      net.add_node("Attention", {cast(q, sizes_.type), keys, values, cast(mask(window), sizes_.type)}, {{"scale", scale}})[0];
+      net.add_node("Attention", {cast(q, computed()), keys, values, cast(mask(window), computed())}, {{"scale", scale}})[0];
   return net.shuffle(cast(mixed, DType::f32), {0, 2, 1, 3}, Shape{0, 0, heads * sizes_.size});
 }
 

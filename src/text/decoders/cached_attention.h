@@ -3,25 +3,36 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tenfold/network.h"
 #include "text/transformers/blocks.h"
 
 namespace tenfold::decoders {
 
+// A tensor of [batch, heads, capacity, size] that a run continues in place.
+struct CacheState {
+  std::string past, present;  // the names of its bindings: "past.N.key", "present.N.key"
+  DType type = DType::f32;
+  std::int64_t size = 0;
+};
+
 struct CacheSizes {
   std::int64_t layers = 0, heads = 0, size = 0;   // heads of keys and values; elements of a head
   std::int64_t capacity = 0;                      // tokens of a sequence
-  DType type = DType::f32;                        // of the keys and values in it
-  std::int64_t layer_bytes() const;               // of one sequence's keys, or values; throws invalid_argument where none can be so large
+  DType type = DType::f32;                        // of the keys and values in it; i8: each row has a scale, "past.N.key_scale"
+  std::vector<CacheState> states(std::int64_t layer) const;
+  std::vector<CacheState> states() const;             // of all layers
+  std::int64_t bytes(const CacheState& state) const;  // of one sequence
+  std::int64_t bytes() const;                         // of all states; throws invalid_argument where no memory can be so large
 };
 
-// The names of a layer's bindings: inputs "past.N.key", outputs "present.N.key".
+// The names of a layer's keys or values among the bindings.
 std::string past_name(std::int64_t layer, bool values);
 std::string present_name(std::int64_t layer, bool values);
 
 // Inputs that it adds: "start", i64[batch]: where the tokens of this run go; "keys", bool[total], whose extent says how many places are
-// read; for each layer two of [batch, heads, capacity, size]. Rows behind a sequence's last token may hold anything: no query sees them.
+// read; for each layer its states. Rows behind a sequence's last token may hold anything that is finite: no query sees them.
 class CachedAttention {
  public:
   CachedAttention(const transformers::Blocks& blocks, const CacheSizes& sizes, NetworkTensor positions);
@@ -41,6 +52,8 @@ class CachedAttention {
 
  private:
   NetworkTensor cast(NetworkTensor x, DType type) const;
+  NetworkTensor continued(const CacheState& state, NetworkTensor rows);
+  DType computed() const { return sizes_.type == DType::i8 ? DType::f32 : sizes_.type; }  // of the attention
   const transformers::Blocks& blocks_;
   CacheSizes sizes_;
   NetworkTensor positions_, start_, total_, places_;

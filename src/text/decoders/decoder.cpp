@@ -27,10 +27,11 @@ DecoderInfo info_of(const Model& model, const DecoderOptions& options) {
           .max_length = static_cast<int>(cache.capacity),
           .max_batch = options.max_batch,
           .speculate = static_cast<int>(model.speculate),
-          .cache_bytes = 2 * cache.layers * cache.layer_bytes(),
+          .cache_bytes = cache.bytes(),
           .end_tokens = model.end_tokens,
           .tokenizer_folder = model.tokenizer,
-          .weights = model.narrow ? model.narrow->text() : ""};
+          .weights = model.narrow ? model.narrow->text() : "",
+          .kv_cache_dtype = std::string(cache.type == DType::i8 ? "int8" : name(cache.type))};
 }
 
 void check(const DecoderOptions& options) {

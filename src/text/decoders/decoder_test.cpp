@@ -100,6 +100,23 @@ TEST(Decoder, KeysAndValuesAreNeverCopied) {
   EXPECT_EQ(scatters, 8);   // two layers' keys and values, of a step and of a piece of a prompt
 }
 
+TEST(Decoder, AnInt8CacheIsReadWhereItLies) {
+  const TinyLlama llama("int8");
+  const Decoder decoder = llama.load(1, 512, "int8");
+  int scatters = 0, attentions = 0, rounded = 0;
+  for (const auto& program : decoder.engine().inspection().programs)
+    for (const auto& step : program.steps) {
+      scatters += step.op == "TensorScatter", attentions += step.op == "AttentionInt8Cache", rounded += step.op == "QuantizeRows";
+      EXPECT_NE(step.op, "DequantizeLinear") << step.name;
+      EXPECT_NE(step.op, "Slice") << step.name;
+    }
+  EXPECT_EQ(scatters, 16);  // keys, values and their scales
+  EXPECT_EQ(attentions, 4);
+  EXPECT_EQ(rounded, 8);
+  EXPECT_EQ(decoder.info().cache_bytes, 2 * 2 * 24 * (4 + 4));
+  EXPECT_EQ(llama.load().info().cache_bytes, 2 * 2 * 24 * 4 * 4);
+}
+
 TEST(Decoder, RefusesWhatIsNotThere) {
   TinyLlama llama("refused");
   const Decoder decoder = llama.load();

@@ -22,9 +22,10 @@ OptimizationProfile profile(const CacheSizes& cache, std::int64_t batch, std::in
   profile["start"] = {{1}, {batch}, {batch}};
   profile["last"] = {{1}, {batch * rows}, {batch * rows}};
   profile["keys"] = {{1}, {usual}, {cache.capacity}};
-  const auto shape = [&](std::int64_t sequences) { return Shape{sequences, cache.heads, cache.capacity, cache.size}; };
-  for (std::int64_t layer = 0; layer < cache.layers; ++layer)
-    for (const bool values : {false, true}) profile[past_name(layer, values)] = {shape(1), shape(batch), shape(batch)};
+  for (const CacheState& state : cache.states()) {
+    const auto shape = [&](std::int64_t sequences) { return Shape{sequences, cache.heads, cache.capacity, state.size}; };
+    profile[state.past] = {shape(1), shape(batch), shape(batch)};
+  }
   return profile;
 }
 
@@ -54,9 +55,7 @@ NamedTensors prompt(const Model& model, std::int64_t tokens) {
   inputs["last"].mutable_data<std::int32_t>()[0] = static_cast<std::int32_t>(tokens - 1);
   inputs["ids"] = std::move(ids), inputs["positions"] = std::move(positions);
   const CacheSizes& cache = model.cache;
-  for (std::int64_t layer = 0; layer < cache.layers; ++layer)
-    for (const bool values : {false, true})
-      inputs[past_name(layer, values)] = filled({1, cache.heads, cache.capacity, cache.size}, cache.type);
+  for (const CacheState& state : cache.states()) inputs[state.past] = filled({1, cache.heads, cache.capacity, state.size}, state.type);
   return inputs;
 }
 
@@ -78,7 +77,8 @@ Engine make_engine(const Model& model, const DecoderOptions& options) {
   };
   const std::optional<PlanCache> cache = transformers::open_cache(options.cache, config.log);
   if (!cache) return make();
-  const std::string text = "decoder " + std::to_string(kNetworks) + "\n" + identity_of(model, options.build, *cache);
+  const std::string text = "decoder " + std::to_string(kNetworks) + "\n" + identity_of(model, options.build, *cache) +
+                           std::string(name(model.cache.type)) + "\n";
   return cache->get(plan_key(std::as_bytes(std::span(text)), config), make, transformers::load_options(config));
 }
 

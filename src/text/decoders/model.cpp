@@ -48,12 +48,23 @@ std::int64_t capacity_of(const Model& model, const DecoderOptions& options) {
 }
 
 // Keys and values have the 16 bits that attention computes with, where the build permits some; CPUs have no fp16.
-DType cache_type(const BuildConfig& build) {
+DType usual_cache_type(const BuildConfig& build) {
   const bool gpu = is_gpu(build.device);
   if (build.bf16) return DType::bf16;
   if (gpu) return build.fp16 || build.auto_precision ? DType::f16 : DType::f32;
   if (!build.auto_precision || build.cpu_features != 0) return DType::f32;
   return devices().front().features.find("amxbf16") != std::string::npos ? DType::bf16 : DType::f32;   // as auto_precision chooses
+}
+
+void check_cache_type(const DecoderOptions& options) {
+  if (options.kv_cache_dtype.empty()) return;
+  if (options.kv_cache_dtype != "int8")
+    fail(ErrorKind::invalid_argument, "kv_cache_dtype is '" + options.kv_cache_dtype +
+                                          "'; int8 or nothing was expected: without it keys "
+                                          "and values have the 16 or 32 bits that attention computes with");
+  if (is_gpu(options.build.device))
+    fail(ErrorKind::unsupported, "kv_cache_dtype is 'int8', but the device is " + options.build.device +
+                                     "; keys and values of 8 bits are read by CPUs. Leave kv_cache_dtype out");
 }
 
 Model read_onnx(const onnx::Place& place, const DecoderOptions& options) {
@@ -73,6 +84,7 @@ Model read_onnx(const onnx::Place& place, const DecoderOptions& options) {
 }  // namespace
 
 Model read_model(const std::string& folder, const DecoderOptions& options) {
+  check_cache_type(options);
   std::error_code none;
   if (const auto place = onnx::find_model(folder)) return read_onnx(*place, options);
   if (!std::filesystem::is_directory(folder, none))
@@ -90,7 +102,7 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   if (model.weights.has(architecture->prefix + architecture->table)) model.prefix = architecture->prefix;
   model.cache = architecture->cache(model.json());
   model.cache.capacity = capacity_of(model, options);
-  model.cache.type = cache_type(options.build);
+  model.cache.type = options.kv_cache_dtype.empty() ? usual_cache_type(options.build) : DType::i8;
   const Shape table = model.weights.shape(model.prefix + architecture->table, {-1, -1});
   model.vocabulary = table[0], model.width = table[1];
   model.speculate = std::min<std::int64_t>(options.speculate, model.cache.capacity - 1);

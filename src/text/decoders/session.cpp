@@ -8,8 +8,6 @@
 
 namespace tenfold {
 
-using decoders::past_name;
-using decoders::present_name;
 using tokenizing::fail;
 
 namespace {
@@ -19,9 +17,8 @@ void need(const ExecutionContext& context, Status status) { transformers::need(c
 template <class Function>
 void each_state(const DecoderSession::Impl& session, const Function& act) {
   const Engine& engine = session.model->engine;
-  for (std::int64_t layer = 0; layer < session.model->cache.layers; ++layer)
-    for (const bool values : {false, true})
-      act(engine.binding_index(past_name(layer, values)), engine.binding_index(present_name(layer, values)));
+  for (const decoders::CacheState& state : session.model->cache.states())
+    act(state, engine.binding_index(state.past), engine.binding_index(state.present));
 }
 
 }  // namespace
@@ -29,9 +26,9 @@ void each_state(const DecoderSession::Impl& session, const Function& act) {
 DecoderSession::Impl::Impl(std::shared_ptr<const decoders::SessionModel> of, int sequences)
     : model(std::move(of)), context(model->engine.create_context()), ids(static_cast<std::size_t>(sequences)) {
   const decoders::CacheSizes& cache = model->cache;
-  each_state(*this, [&](int past, int present) {
+  each_state(*this, [&](const decoders::CacheState& state, int past, int present) {
     need(*context, bind_state(*context, present, past));
-    need(*context, context->set_input_shape(past, Shape{this->sequences(), cache.heads, cache.capacity, cache.size}));
+    need(*context, context->set_input_shape(past, Shape{this->sequences(), cache.heads, cache.capacity, state.size}));
   });
   const auto rows = static_cast<std::size_t>(sequences);
   const std::size_t max_rows = rows * static_cast<std::size_t>(model->speculate + 1);
@@ -184,11 +181,12 @@ void DecoderSession::Impl::truncate(int sequence, int length) {
 
 std::unique_ptr<DecoderSession::Impl> DecoderSession::Impl::fork() const {
   auto copy = std::make_unique<Impl>(model, static_cast<int>(ids.size()));
-  const std::int64_t bytes = model->cache.layer_bytes() * sequences();
-  std::vector<std::byte> state(static_cast<std::size_t>(bytes));
-  each_state(*this, [&](int past, int) {
-    need(*context, read_state(*context, past, state.data(), bytes));
-    need(*copy->context, write_state(*copy->context, past, state.data(), bytes));
+  std::vector<std::byte> values;
+  each_state(*this, [&](const decoders::CacheState& state, int past, int) {
+    const std::int64_t bytes = model->cache.bytes(state) * sequences();
+    values.resize(static_cast<std::size_t>(bytes));
+    need(*context, read_state(*context, past, values.data(), bytes));
+    need(*copy->context, write_state(*copy->context, past, values.data(), bytes));
   });
   copy->ids = ids;
   return copy;

@@ -48,11 +48,12 @@ class TinyLlama {
     std::filesystem::remove_all(path, none);
   }
   void write(const std::string& name, const std::string& text) const { std::ofstream(path + "/" + name, std::ios::binary) << text; }
-  Decoder load(int max_batch = 1, int prompt_chunk = 512) const {
+  Decoder load(int max_batch = 1, int prompt_chunk = 512, const std::string& kv_cache_dtype = "") const {
     DecoderOptions options;
     options.cache.reset();
     options.build.optimization_level = 0, options.build.threads = 1, options.build.tf32 = false;
     options.max_batch = max_batch, options.prompt_chunk = prompt_chunk;
+    options.kv_cache_dtype = kv_cache_dtype;
     return Decoder::load(path, options);
   }
 

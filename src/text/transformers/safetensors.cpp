@@ -83,9 +83,10 @@ namespace {
 constexpr tokenizing::JsonLimits kTableLimits{.bytes = 100'000'000, .values = std::size_t{1} << 21, .depth = 8};
 
 DType type_of(const std::string& name, const std::string& where) {
-  static const std::map<std::string, DType> types{{"F32", DType::f32}, {"F64", DType::f64},     {"F16", DType::f16}, {"BF16", DType::bf16},
-                                                  {"I64", DType::i64}, {"I32", DType::i32},     {"I16", DType::i16}, {"I8", DType::i8},
-                                                  {"U8", DType::u8},   {"BOOL", DType::boolean}};
+  static const std::map<std::string, DType> types{
+      {"F32", DType::f32}, {"F64", DType::f64},      {"F16", DType::f16},          {"BF16", DType::bf16},
+      {"I64", DType::i64}, {"I32", DType::i32},      {"I16", DType::i16},          {"I8", DType::i8},
+      {"U8", DType::u8},   {"BOOL", DType::boolean}, {"F8_E4M3", DType::f8e4m3fn}, {"F8_E8M0", DType::f8e8m0}};
   const auto at = types.find(name);
   if (at == types.end()) fail(ErrorKind::unsupported, where + ": the type " + name + " is not supported; F32, F16 and BF16 are");
   return at->second;

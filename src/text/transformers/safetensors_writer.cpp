@@ -14,9 +14,10 @@ using tokenizing::fail;
 namespace {
 
 const char* name_of(DType type) {
-  static const std::map<DType, const char*> names{{DType::f32, "F32"}, {DType::f64, "F64"}, {DType::f16, "F16"}, {DType::bf16, "BF16"},
-                                                  {DType::i64, "I64"}, {DType::i32, "I32"}, {DType::i16, "I16"}, {DType::i8, "I8"},
-                                                  {DType::u8, "U8"},   {DType::boolean, "BOOL"}};
+  static const std::map<DType, const char*> names{{DType::f32, "F32"},      {DType::f64, "F64"},         {DType::f16, "F16"},
+                                                  {DType::bf16, "BF16"},    {DType::i64, "I64"},         {DType::i32, "I32"},
+                                                  {DType::i16, "I16"},      {DType::i8, "I8"},           {DType::u8, "U8"},
+                                                  {DType::boolean, "BOOL"}, {DType::f8e4m3fn, "F8_E4M3"}};
   return names.at(type);
 }
 

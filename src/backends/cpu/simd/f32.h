@@ -206,6 +206,7 @@ TENFOLD_INLINE vf gather(const float* p, vi index) { return _mm256_i32gather_ps(
 using four = __m128;
 TENFOLD_INLINE four set4(float x) { return _mm_set1_ps(x); }
 TENFOLD_INLINE four add4(four a, four b) { return _mm_add_ps(a, b); }
+TENFOLD_INLINE four mul4(four a, four b) { return _mm_mul_ps(a, b); }
 TENFOLD_INLINE four min4(four a, four b) { return _mm_min_ps(a, b); }  // b if either is NaN
 TENFOLD_INLINE four max4(four a, four b) { return _mm_max_ps(a, b); }
 TENFOLD_INLINE four load4(const float* p, int n) {

@@ -1,5 +1,5 @@
-// fuse_block_scaled: a product with a dequantized constant of 4 or 8 bits keeps the constant as narrow as it is. Its kernels make floats of
-// it in registers, or in caches for many rows.
+// fuse_block_scaled: a product with a dequantized constant of 4 bits (integers or e2m1) or 8 bits keeps the constant as narrow as it is.
+// Its kernels make floats of it in registers, or in caches for many rows.
 //
 // before: (x f32[2,32])
 //   w = constant i4[32,4]
@@ -23,6 +23,19 @@
 //   s = constant f32[1,4]
 //   z = constant i8[1,4]
 //   y = MatMulBlockScaled(x, w, s, z) block_size=32
+//
+// before: (x f32[2,32])
+//   w = constant f4e2m1[4,32]
+//   q = constant f8e4m3fn[4,2]
+//   g = f32[]{0.5}
+//   s = DequantizeLinear(q, g)
+//   b = DequantizeLinear(w, s) axis=1 block_size=16
+//   t = Transpose(b) perm=[1,0]
+//   y = MatMul(x, t)
+// after: (x f32[2,32])
+//   w = constant f4e2m1[32,4]
+//   s = constant f8e4m3fn[2,4]
+//   y = MatMulBlockScaled(x, w, s) block_size=16 scale_factor=0.5
 //
 // kept: (x f32[2,32])
 //   w = constant i4[32,4]
@@ -48,21 +61,37 @@ constexpr std::int64_t kBlockUnit = 16;   // kernels read so many rows at once
 // A product's second operand, dequantized.
 struct Weight {
   const ir::Node* node = nullptr;   // DequantizeLinear
+  ir::Value* scale = nullptr;
+  float factor = 1;                 // of the scale
   bool turned = false;              // the product sees it transposed
   std::int64_t k = 0, n = 0, block = 0;
 };
 
-bool is_narrow(DType type) { return type == DType::i4 || type == DType::u4 || type == DType::i8 || type == DType::u8; }
+bool is_narrow(DType type) {
+  return type == DType::i4 || type == DType::u4 || type == DType::i8 || type == DType::u8 || type == DType::f4e2m1;
+}
 
 // Neighbors of a column that share a scale: a block of its own along K, or all of it where scales lie along N. 0: they lie otherwise.
 std::int64_t block_of(const Weight& w) {
-  const ir::Value& scale = *w.node->in(1);
-  if (scale.constant->tensor.size() == 1) return w.k;
+  if (w.scale->constant->tensor.size() == 1) return w.k;
   const ir::Attributes& attributes = w.node->attributes;
   const std::int64_t rank = 2, axis = (attributes.integer("axis", 1) + rank) % rank, block = attributes.integer("block_size", 0);
   const bool along_k = axis == (w.turned ? 1 : 0);
   if (block == 0) return along_k ? 0 : w.k;
   return along_k && (block % kBlockUnit == 0 || block >= w.k) ? std::min(block, w.k) : 0;
+}
+
+// Scales of NVFP4 are e4m3 by a number, dequantized themselves.
+void take_scale(Weight& w) {
+  w.scale = w.node->in(1);
+  const ir::Node* wide = made_by(w.scale, "DequantizeLinear");
+  if (!wide || wide->in(2) || wide->in(0)->dtype() != DType::f8e4m3fn || w.node->in(0)->dtype() != DType::f4e2m1) return;
+  if (const auto factor = scalar_of(wide->in(1))) w.scale = wide->in(0), w.factor = static_cast<float>(*factor);
+}
+
+bool stays_narrow(const Weight& w) {
+  const DType type = w.scale->dtype();
+  return w.node->in(0)->dtype() == DType::f4e2m1 && (type == DType::f8e8m0 || type == DType::f8e4m3fn);
 }
 
 Weight weight_of(const ir::Node& product) {
@@ -73,7 +102,10 @@ Weight weight_of(const ir::Node& product) {
     w.turned = true, value = turn->in(0);
   }
   w.node = made_by(value, "DequantizeLinear");
-  if (!w.node || !ops::operands_constant(*w.node) || !is_narrow(w.node->in(0)->dtype()) || value->rank() != 2) return {};
+  if (!w.node || !is_narrow(w.node->in(0)->dtype()) || value->rank() != 2) return {};
+  if (w.node->in(2) && is_float(w.node->in(0)->dtype())) return {};  // kernels know none
+  take_scale(w);
+  if (!w.node->in(0)->is_constant() || !w.scale->is_constant() || (w.node->in(2) && !w.node->in(2)->is_constant())) return {};
   const ir::Dims& dims = w.node->in(0)->dims();
   w.k = dims[w.turned ? 1 : 0].constant(), w.n = dims[w.turned ? 0 : 1].constant();
   if (w.k == 0 || w.n == 0) return {};
@@ -99,9 +131,10 @@ bool fuse(ir::Graph& graph, ir::Node& node) {
   if (node.op() != "MatMul" || node.body || node.in(0)->dtype() != DType::f32 || is_dequantize(node.in(0)->producer)) return false;
   const Weight w = weight_of(node);
   if (!w.node) return false;
-  std::vector<ir::Value*> operands{node.in(0), w.node->in(0), w.node->in(1)};
+  std::vector<ir::Value*> operands{node.in(0), w.node->in(0), w.scale};
   if (w.turned) operands[1] = ops::fold(graph, "Transpose", {operands[1]}, {{"perm", ir::Ints{1, 0}}}, operands[1]->name);
-  if (operands[2]->dtype() != DType::f32) operands[2] = ops::fold(graph, "Cast", {operands[2]}, {{"to", "f32"}}, operands[2]->name);
+  if (operands[2]->dtype() != DType::f32 && !stays_narrow(w))
+    operands[2] = ops::fold(graph, "Cast", {operands[2]}, {{"to", "f32"}}, operands[2]->name);
   operands[2] = by_block(graph, w, operands[2]);
   if (w.node->in(2)) operands.push_back(by_block(graph, w, w.node->in(2)));
   ir::Node product;
@@ -109,6 +142,7 @@ bool fuse(ir::Graph& graph, ir::Node& node) {
   product.name = node.name, product.numerics = node.numerics, product.sources = node.sources;
   product.inputs = std::move(operands);
   product.attributes = {{"block_size", w.block}};
+  if (w.factor != 1) product.attributes.set("scale_factor", w.factor);
   graph.replace_uses(node.out(), graph.add(std::move(product), 1, &node)->out());
   return true;
 }

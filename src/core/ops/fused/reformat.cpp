@@ -1,4 +1,6 @@
 // Reformat (internal): the same elements in another layout or in dense order. What plans insert between steps that differ.
+#include <cstring>
+
 #include "ir/op_def.h"
 
 namespace tenfold::ir {

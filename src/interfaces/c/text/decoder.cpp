@@ -64,6 +64,7 @@ DecoderOptions tenfold::c::decoder_options_of(const tenfold_decoder_options* giv
   if (o.cache_bytes != 0) options.cache->max_bytes = o.cache_bytes;
   if (o.no_cache != 0) options.cache.reset();
   if (o.weights) options.weights = o.weights;
+  if (o.kv_cache_dtype) options.kv_cache_dtype = o.kv_cache_dtype;
   options.max_length = o.max_length, options.speculate = o.speculate;
   if (o.max_batch != 0) options.max_batch = o.max_batch;
   if (o.prompt_chunk != 0) options.prompt_chunk = o.prompt_chunk;
@@ -90,7 +91,7 @@ extern "C" tenfold_status tenfold_decoder_info(const tenfold_decoder* decoder, t
     give(info,
          {0, i.architecture.c_str(), i.tokenizer_folder.c_str(), i.weights.c_str(), i.end_tokens.data(), i.cache_bytes,
           static_cast<std::int32_t>(i.end_tokens.size()), i.layers, i.vocabulary, i.max_length, i.max_batch, i.speculate,
-          own(decoder).has_chat_template(), 0},
+          own(decoder).has_chat_template(), 0, i.kv_cache_dtype.c_str()},
          "the place for the information");
   });
 }

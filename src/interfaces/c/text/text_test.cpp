@@ -44,6 +44,17 @@ TEST(CText, Sessions) {
   }
 }
 
+TEST(CText, Int8Cache) {
+  const TinyLlama llama("c-int8");
+  std::vector<float> rows(12);
+  ASSERT_EQ(tenfold_int8_cache_from_c(llama.path.c_str(), rows.data()), 0) << tenfold_last_error();
+  const Decoder decoder = llama.load();
+  DecoderSession session = decoder.start();
+  const std::span<const float> plain = session.append(std::vector<std::vector<std::int32_t>>{{1, 2, 3}});
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(rows[i], plain[i], 0.1) << i;
+  EXPECT_FALSE(std::equal(rows.begin(), rows.end(), plain.begin()));
+}
+
 TEST(CText, RefusesByName) {
   const TinyLlama llama("c-faults");
   EXPECT_EQ(tenfold_decoder_faults_from_c(llama.path.c_str()), 0) << tenfold_last_error();
@@ -56,8 +67,8 @@ TEST(CText, QuantizesAndEvaluates) {
 
 // Every field of C++'s structs has one in C: a new one does not compile here.
 TEST(CText, Fields) {
-  [[maybe_unused]] const auto& [build, cache, max_length, max_batch, prompt_chunk, speculate, weights] = DecoderOptions();
-  [[maybe_unused]] const auto& [arch, layers, words, length, batch, guesses, bytes, ends, folder, form] = DecoderInfo();
+  [[maybe_unused]] const auto& [build, cache, max_length, max_batch, prompt_chunk, speculate, weights, kv_cache_dtype] = DecoderOptions();
+  [[maybe_unused]] const auto& [arch, layers, words, length, batch, guesses, bytes, ends, folder, form, dtype] = DecoderInfo();
   [[maybe_unused]] const auto& [temperature, top_k, top_p, min_p, penalty, seed] = Sampling();
   [[maybe_unused]] const auto& [max_tokens, sampling, stop, guess, ignore_end, token, logits, run] = GenerateCall();
   [[maybe_unused]] const auto& [prompt, chat_template, tools, documents, variables] = ChatOptions();

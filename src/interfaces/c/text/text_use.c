@@ -45,7 +45,7 @@ int tenfold_generate_from_c(const char* folder, int32_t* ids) {
   EXPECT(tenfold_decoder_info(decoder, &info) == TENFOLD_OK);
   EXPECT(!strcmp(info.architecture, "llama") && info.layers == 2 && info.vocabulary == 12);
   EXPECT(info.max_length == 24 && info.max_batch == 2 && info.speculate == 0);
-  EXPECT(strcmp(info.tokenizer_folder, folder) == 0 && info.weights[0] == 0);
+  EXPECT(strcmp(info.tokenizer_folder, folder) == 0 && info.weights[0] == 0 && !strcmp(info.kv_cache_dtype, "f32"));
   EXPECT(info.end_token_count == 1 && info.end_tokens[0] == 11 && info.cache_bytes > 0 && info.has_chat_template == 1);
   EXPECT(tenfold_decoder_generate_ids(decoder, prompts, &size, 1, &options, &results) == TENFOLD_OK);
   EXPECT(tenfold_generated_count(results) == 1 && tenfold_generated_get(results, 0, &one) == TENFOLD_OK);
@@ -159,6 +159,30 @@ int tenfold_chat_from_c(const char* folder) {
   return 0;
 }
 
+int tenfold_int8_cache_from_c(const char* folder, float* rows) {
+  tenfold_build_config build;
+  tenfold_decoder_options options;
+  tenfold_decoder_information info;
+  tenfold_decoder* decoder;
+  tenfold_decoder_session* session;
+  const int32_t* tokens[1] = {kPrompt};
+  const int32_t size = 3;
+  const float* logits;
+  memset(&build, 0, sizeof build), memset(&options, 0, sizeof options);
+  build.struct_size = sizeof build, options.struct_size = sizeof options, info.struct_size = sizeof info;
+  build.optimization_level = TENFOLD_LEVEL_UNTIMED, build.threads = 1;
+  options.build = &build, options.no_cache = 1, options.kv_cache_dtype = "int8";
+  EXPECT(tenfold_decoder_load(folder, &options, &decoder) == TENFOLD_OK);
+  EXPECT(tenfold_decoder_info(decoder, &info) == TENFOLD_OK && !strcmp(info.kv_cache_dtype, "int8"));
+  EXPECT(info.cache_bytes == 2 * 2 * 24 * (4 + 4));   /* layers, keys and values, places, a head with its scale */
+  EXPECT(tenfold_decoder_start(decoder, 1, &session) == TENFOLD_OK);
+  EXPECT(tenfold_decoder_session_append(session, tokens, &size, 1, NULL, &logits) == TENFOLD_OK);
+  memcpy(rows, logits, 12 * sizeof(float));
+  tenfold_decoder_session_free(session);
+  tenfold_decoder_free(decoder);
+  return 0;
+}
+
 int tenfold_session_from_c(const char* folder, float* rows) {
   tenfold_decoder* decoder;
   tenfold_decoder_session *session, *copy;
@@ -203,6 +227,8 @@ int tenfold_decoder_faults_from_c(const char* folder) {
   REFUSED(tenfold_decoder_load(folder, &wrong, &decoder), "max_batch is -1");
   wrong.max_batch = 0, wrong.max_length = 25;
   REFUSED(tenfold_decoder_load(folder, &wrong, &decoder), "max_length is 25");
+  wrong.max_length = 0, wrong.kv_cache_dtype = "fp8";
+  REFUSED(tenfold_decoder_load(folder, &wrong, &decoder), "kv_cache_dtype is 'fp8'");
   EXPECT(load(folder, 1, 2, &decoder) == TENFOLD_OK);
   REFUSED(tenfold_decoder_generate(decoder, &prompt, 0, NULL, &results), "0 prompts");
   REFUSED(tenfold_decoder_generate(decoder, &nothing, 1, NULL, &results), "a prompt is null");

@@ -15,6 +15,8 @@ int tenfold_sampling_from_c(const char* folder);
 int tenfold_chat_from_c(const char* folder);
 /* Rows of logits behind w1 w2 w3 and w4. */
 int tenfold_session_from_c(const char* folder, float* rows);
+/* Logits behind w1 w2 w3 of a decoder with an int8 cache. */
+int tenfold_int8_cache_from_c(const char* folder, float* rows);
 int tenfold_decoder_faults_from_c(const char* folder);
 /* Rounds to int8 by GPTQ into `output`. */
 int tenfold_quantize_decoder_from_c(const char* folder, const char* output);

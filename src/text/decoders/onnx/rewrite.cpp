@@ -136,10 +136,10 @@ class Rewriter {
     const auto layer = static_cast<std::int64_t>(i / 2);
     const NetworkTensor rows = cache.form == Form::attention ? attentions.apart(cache.rows, cache.heads, cache.size) : cache.rows;
     const DType type = net_.dtype(cache.present);
-    const NetworkTensor wide = cached.continued(layer, i % 2 == 1, rows), all = sizes_.type == type ? wide : net_.cast(wide, type);
+    const NetworkTensor wide = cached.continued(layer, i % 2 == 1, rows), all = net_.dtype(wide) == type ? wide : net_.cast(wide, type);
     attentions.converts(all, wide);
     wide_.push_back(net_.name(wide));
-    if (sizes_.type != type) narrow_.push_back(net_.name(all));
+    if (net_.dtype(wide) != type) narrow_.push_back(net_.name(all));
     if (cache.form == Form::attention)
       attentions.reads(cache.node, same(net_.node(cache.node).outputs[1], cache.present), wide);
     net_.replace(cache.present, all);
@@ -167,8 +167,7 @@ class Rewriter {
   void remove_inputs() {
     net_.remove_unused();
     std::set<std::string> own{"ids", "positions", "last", "start", "keys"};
-    for (std::int64_t layer = 0; layer < sizes_.layers; ++layer)
-      for (const bool values : {false, true}) own.insert(past_name(layer, values));
+    for (const CacheState& state : sizes_.states()) own.insert(state.past);
     std::vector<std::string> left;
     for (const NetworkTensor input : net_.inputs()) {
       const std::string name = net_.name(input);

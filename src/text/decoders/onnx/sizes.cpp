@@ -87,8 +87,8 @@ CacheSizes sizes_of(const Network& net, const Bindings& bindings, const Dependen
                          .heads = first.heads,
                          .size = first.size,
                          .capacity = capacity_of(shortest_table(net, bindings, dependence), config, options),
-                         .type = type_on(options.build.device, net.dtype(first.past))};
-  static_cast<void>(sizes.layer_bytes());   // refuses what no memory holds, before some of it is made
+                         .type = options.kv_cache_dtype.empty() ? type_on(options.build.device, net.dtype(first.past)) : DType::i8};
+  static_cast<void>(sizes.bytes());  // refuses what no memory holds, before some of it is made
   return sizes;
 }
 

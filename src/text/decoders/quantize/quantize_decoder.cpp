@@ -69,9 +69,15 @@ void check(const decoders::Model& model, const NarrowForm& form) {
     const LinearLayer layer = layer_of(model, name);
     if (type != DType::f32 && type != DType::f16 && type != DType::bf16)
       fail(ErrorKind::unsupported, "the tensor '" + name + "' is " + std::string(tenfold::name(type)) + "; f32, f16 and bf16 are read");
+    if (form.fp4 != transformers::Fp4::none && is_gpt2(model))
+      fail(ErrorKind::unsupported, "weights is '" + form.text() +
+                                       "', but GPT-2's layers are written in GPTQ's layout, which has integers "
+                                       "alone; take int4:g32");
     if (form.group > 0 && layer.in % form.group != 0)
       fail(ErrorKind::invalid_argument, "groups of " + std::to_string(form.group) + " do not divide the " + std::to_string(layer.in) +
-                                            " inputs of '" + layer.name + "'; take groups that do, or none (a scale for each output)");
+                                            " inputs of '" + layer.name + "'; take " +
+                                            (form.fp4 != transformers::Fp4::none ? "int4 or int8" : "groups that do, or none") +
+                                            " (a scale for each output)");
     if (const std::int64_t of_word = 32 / form.bits; is_gpt2(model) && (layer.in % of_word != 0 || layer.out % of_word != 0))
       fail(ErrorKind::unsupported, "the layer '" + layer.name + "' has " + std::to_string(layer.in) + " inputs and " +
                                        std::to_string(layer.out) + " outputs; GPTQ's layout, which GPT-2 is written in, has multiples of " +
@@ -166,6 +172,8 @@ QuantizeDecoderReport quantize(const std::string& folder, const std::string& giv
   const std::string output = (fs::path(given) / "").parent_path().string();   // without a separator behind it
   const NarrowForm form = transformers::narrow_form(text);
   check(options);
+  if (form.fp4 != transformers::Fp4::none && options.method != "rtn")
+    fail(ErrorKind::unsupported, "method is '" + options.method + "', but " + form.text() + " is rounded to the nearest; take rtn");
   decoders::Model model = decoders::read_model(folder, {});
   if (!model.architecture)
     fail(ErrorKind::unsupported, "it is an ONNX file; give a folder with safetensors, or round the file itself (tenfold quantize FILE)");

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "text/fail.h"
-#include "text/transformers/narrow/narrow_weights.h"
+#include "text/transformers/narrow/rounded_matrix.h"
 
 namespace tenfold::transformers {
 namespace {
@@ -21,9 +21,13 @@ class CompressedTensors final : public NarrowWeights {
  public:
   explicit CompressedTensors(const Json& config) {
     const std::string format = config.has("format") ? config.text("format") : "";
-    if (format != "pack-quantized" && format != "int-quantized")
-      fail(ErrorKind::unsupported, config.where + ".format: '" + format + "' of compressed-tensors is not read; pack-quantized and "
-                                   "int-quantized are. Take the folder of the model in floats, or save it in one of them");
+    for (const Fp4 kind : {Fp4::mxfp4, Fp4::nvfp4})
+      if (format == std::string(name(kind)) + "-pack-quantized") fp4_ = kind;
+    if (format != "pack-quantized" && format != "int-quantized" && fp4_ == Fp4::none)
+      fail(ErrorKind::unsupported, config.where + ".format: '" + format +
+                                       "' of compressed-tensors is not read; pack-quantized, "
+                                       "int-quantized, nvfp4-pack-quantized and mxfp4-pack-quantized are. Take the folder of the model in "
+                                       "floats, or save it in one of them");
     for (const char* field : {"sparsity_config", "transform_config"})
       if (is_used(config, field))
         fail(ErrorKind::unsupported, config.where + "." + field + " is not read; save the model without it");
@@ -33,9 +37,17 @@ class CompressedTensors final : public NarrowWeights {
       const Json weights = one.at("weights");
       const std::int64_t bits = weights.number("num_bits", 1, 64);
       const std::string type = weights.has("type") ? weights.text("type") : "int";
-      if (type != "int" || (bits != 4 && bits != 8))
-        fail(ErrorKind::unsupported, weights.where + ": weights of " + std::to_string(bits) + " bits (" + type +
-                                         ") are not read; integers of 4 and 8 are");
+      const bool is_fp4 = fp4_ != Fp4::none;
+      if (type != (is_fp4 ? "float" : "int") || (bits != 4 && (bits != 8 || is_fp4)))
+        fail(ErrorKind::unsupported, weights.where + ": weights of " + std::to_string(bits) + " bits (" + type + ") are not read; " +
+                                         (is_fp4 ? "in " + format + " floats of 4 are" : "integers of 4 and 8 are"));
+      if (fp4_ != Fp4::none) {
+        if (const std::int64_t group = weights.number("group_size", -1, 1 << 30, block_of(fp4_)); group != block_of(fp4_))
+          fail(ErrorKind::unsupported, weights.where + ": groups of " + std::to_string(group) + " share a scale; in " + format + " " +
+                                           std::to_string(block_of(fp4_)) + " do");
+        text_ = transformers::name(fp4_);
+        continue;
+      }
       text_ += (text_.empty() ? "" : ", ") +
                NarrowForm{.bits = static_cast<int>(bits), .group = std::max<std::int64_t>(weights.number("group_size", -1, 1 << 30, 0), 0)}
                    .text();
@@ -51,6 +63,7 @@ class CompressedTensors final : public NarrowWeights {
   std::optional<NarrowMatrix> take(const Weights& weights, const LinearLayer& layer) const override {
     const bool packed = weights.has(layer.name + ".weight_packed");
     if (!packed && !weights.has(layer.name + ".weight_scale")) return std::nullopt;
+    if (fp4_ != Fp4::none) return compressed_fp4(weights, layer, fp4_);
     const int bits = packed ? packed_bits(weights, layer) : 8;
     const Tensor scales = scales_of(weights, layer);
     const std::int64_t blocks = scales.shape()[1], block = blocks > 0 ? (layer.in + blocks - 1) / blocks : 0;
@@ -166,6 +179,7 @@ class CompressedTensors final : public NarrowWeights {
   }
 
   std::string text_;
+  Fp4 fp4_ = Fp4::none;
 };
 
 }  // namespace

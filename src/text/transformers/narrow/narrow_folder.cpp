@@ -14,7 +14,11 @@ using tokenizing::fail;
 using tokenizing::Json;
 
 NarrowSource narrow_weights(const Json& config, const std::string& wish) {
-  if (!config.has("quantization_config")) return wish.empty() ? nullptr : round_to_nearest(narrow_form(wish));
+  if (!config.has("quantization_config")) {
+    if (wish.empty()) return nullptr;
+    const NarrowForm form = narrow_form(wish);
+    return form.fp4 == Fp4::none ? round_to_nearest(form) : fp4_weights(form);
+  }
   const Json given = config.at("quantization_config");
   const std::string method = given.has("quant_method") ? given.text("quant_method") : "";
   if (!wish.empty())

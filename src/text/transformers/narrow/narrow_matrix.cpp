@@ -11,14 +11,23 @@ Tensor tensor_of(const std::vector<std::int64_t>& values) {
   return tensor;
 }
 
+Tensor number(float value) {
+  Tensor tensor(DType::f32, {});
+  *tensor.mutable_data<float>() = value;
+  return tensor;
+}
+
 }  // namespace
 
 NetworkTensor narrow_product(Network& net, NetworkTensor x, const NarrowMatrix& m, const std::string& name) {
   if (!m.order.empty()) x = net.gather(x, net.constant(tensor_of(m.order)), static_cast<std::int64_t>(net.dims(x).size()) - 1);
-  std::vector<NetworkTensor> operands{net.constant(m.values, name + ".weight"), net.constant(m.scales, name + ".weight_scale")};
+  NetworkTensor scales = net.constant(m.scales, name + ".weight_scale");
+  if (m.scales.dtype() == DType::f8e4m3fn) scales = net.add_node("DequantizeLinear", {scales, net.constant(number(1 / m.global))})[0];
+  std::vector<NetworkTensor> operands{net.constant(m.values, name + ".weight"), scales};
   if (m.zeros.defined()) operands.push_back(net.constant(m.zeros, name + ".weight_zero_point"));
-  return net.matrix_multiply(
-      x, net.add_node("DequantizeLinear", operands, {{"axis", std::int64_t{0}}, {"block_size", m.block}})[0]);
+  NetworkAttributes attributes{{"axis", std::int64_t{0}}, {"block_size", m.block}};
+  if (m.scales.dtype() == DType::f8e8m0) attributes["output_dtype"] = std::int64_t{1};  // float
+  return net.matrix_multiply(x, net.add_node("DequantizeLinear", operands, attributes)[0]);
 }
 
 NarrowMaker::NarrowMaker(int bits, std::int64_t in, std::int64_t out, std::int64_t block)
@@ -36,6 +45,12 @@ void NarrowMaker::set_row(std::int64_t row, std::int64_t column, std::span<const
   if (bits_ == 4 && at % 2 == 0)
     for (; i + 2 <= values.size(); i += 2, at += 2) values_[at / 2] = static_cast<std::uint8_t>(values[i] | values[i + 1] << 4);
   for (; i < values.size(); ++i, ++at) put(values_, at, values[i]);
+}
+
+NarrowMatrix NarrowMaker::take_e2m1(Tensor scales, float global) {
+  matrix_.values = Tensor(DType::f4e2m1, matrix_.values.shape(), std::make_shared<Tensor>(matrix_.values), values_);
+  matrix_.scales = std::move(scales), matrix_.global = global;
+  return std::move(matrix_);
 }
 
 NarrowMatrix NarrowMaker::take() {

@@ -11,8 +11,9 @@
 namespace tenfold::transformers {
 
 struct NarrowMatrix {
-  Tensor values;                     // i4, u4, i8 or u8, [in, out]
-  Tensor scales;                     // f32[blocks, out]
+  Tensor values;                     // i4, u4, f4e2m1, i8 or u8, [in, out]
+  Tensor scales;                     // f32[blocks, out]; of e2m1 f8e8m0 or f8e4m3fn
+  float global = 1;                  // divides scales of f8e4m3fn
   Tensor zeros;                      // zero points of the values' type, [blocks, out]; undefined: all are 0
   std::int64_t block = 0;            // neighbors along `in` that share a scale
   std::vector<std::int64_t> order;   // row i of the values is for column order[i] of the activations; empty: for column i
@@ -34,6 +35,7 @@ class NarrowMaker {
     zeros_[static_cast<std::size_t>(block * out_ + column)] = static_cast<std::uint8_t>(zero);
   }
   NarrowMatrix take();   // without zero points where all are half of the range: the values have a sign then
+  NarrowMatrix take_e2m1(Tensor scales, float global);  // values of 4 bits are e2m1
 
  private:
   void put(std::uint8_t* to, std::int64_t i, std::uint32_t value) const {

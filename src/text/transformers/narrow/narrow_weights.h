@@ -6,6 +6,7 @@
 #include <string>
 
 #include "text/json.h"
+#include "text/transformers/narrow/fp4.h"
 #include "text/transformers/narrow/narrow_matrix.h"
 #include "text/transformers/weights.h"
 
@@ -27,10 +28,11 @@ class NarrowWeights {
 };
 using NarrowSource = std::shared_ptr<const NarrowWeights>;
 
-// "int4:g32": bits, and how many neighbors along a layer's inputs share a scale.
+// "int4:g32": bits, and how many neighbors along a layer's inputs share a scale; "mxfp4".
 struct NarrowForm {
   int bits = 4;
   std::int64_t group = 0;   // 0: all of an output's
+  Fp4 fp4 = Fp4::none;      // values are e2m1
   std::string text() const;
   std::int64_t block(std::int64_t in) const { return group > 0 && group < in ? group : in; }
 };
@@ -38,6 +40,7 @@ NarrowForm narrow_form(const std::string& text);   // throws invalid_argument
 
 // Floats are rounded to the nearest of 16 or 256 steps beside the largest value of a group.
 NarrowSource round_to_nearest(const NarrowForm& form);
+NarrowSource fp4_weights(const NarrowForm& form);  // to e2m1
 
 // By config.json's quantization_config. Throws unsupported for what is not read, invalid_model.
 NarrowSource gptq_weights(const tokenizing::Json& config);

@@ -1,6 +1,7 @@
 #include "text/transformers/narrow/rounded_matrix.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <span>
@@ -23,8 +24,9 @@ float written(float scale, DType type) {
 }  // namespace
 
 float RoundedMatrix::at(std::int64_t output, std::int64_t input) const {
-  const auto step = static_cast<int>(values[static_cast<std::size_t>(output * in + input)]) - (1 << (bits - 1));
-  return static_cast<float>(step) * scales[static_cast<std::size_t>(output * blocks() + input / block)];
+  const std::uint8_t value = values[static_cast<std::size_t>(output * in + input)];
+  const float step = fp4 != Fp4::none ? e2m1_value(value) : static_cast<float>(static_cast<int>(value) - (1 << (bits - 1)));
+  return step * scales[static_cast<std::size_t>(output * blocks() + input / block)];
 }
 
 std::vector<float> matrix_of(const Tensor& floats, const LinearLayer& layer) {
@@ -38,6 +40,7 @@ std::vector<float> matrix_of(const Tensor& floats, const LinearLayer& layer) {
 }
 
 RoundedMatrix round_to_range(const std::vector<float>& matrix, const LinearLayer& layer, const NarrowForm& form, DType scale_type) {
+  if (form.fp4 != Fp4::none) return round_to_fp4(matrix, layer, form);
   RoundedMatrix r{.bits = form.bits, .in = layer.in, .out = layer.out, .block = form.block(layer.in), .scale_type = scale_type,
                   .values = std::vector<std::uint8_t>(matrix.size()), .scales = {}};
   const float half = form.bits == 4 ? 8.0f : 128.0f;
@@ -66,10 +69,32 @@ double relative_error(const std::vector<float>& matrix, const RoundedMatrix& rou
   return squares > 0 ? std::sqrt(differences / squares) : 0;
 }
 
+namespace {
+
+// [blocks, out] of fp4.
+Tensor scales_by_block(const RoundedMatrix& r) {
+  Tensor scales(r.fp4 == Fp4::nvfp4 ? DType::f8e4m3fn : DType::f8e8m0, {r.blocks(), r.out});
+  auto* const to = scales.mutable_data<std::uint8_t>();
+  for (std::int64_t n = 0; n < r.out; ++n)
+    for (std::int64_t b = 0; b < r.blocks(); ++b) to[b * r.out + n] = r.scale_codes[static_cast<std::size_t>(n * r.blocks() + b)];
+  return scales;
+}
+
+}  // namespace
+
 NarrowMatrix narrow_matrix(const RoundedMatrix& r) {
   NarrowMaker maker(r.bits, r.in, r.out, r.block);
-  for (std::int64_t k = 0; k < r.in; ++k)
-    for (std::int64_t n = 0; n < r.out; ++n) maker.set(k, n, r.values[static_cast<std::size_t>(n * r.in + k)]);
+  constexpr std::int64_t kTile = 64;  // outputs whose values are in the cache while those of an input are written
+  std::array<std::uint8_t, kTile> row;
+  for (std::int64_t first = 0; first < r.out; first += kTile) {
+    const std::int64_t count = std::min(kTile, r.out - first);
+    for (std::int64_t k = 0; k < r.in; ++k) {
+      for (std::int64_t n = 0; n < count; ++n)
+        row[static_cast<std::size_t>(n)] = r.values[static_cast<std::size_t>((first + n) * r.in + k)];
+      maker.set_row(k, first, std::span(row.data(), static_cast<std::size_t>(count)));
+    }
+  }
+  if (r.fp4 != Fp4::none) return maker.take_e2m1(scales_by_block(r), r.global);
   for (std::int64_t n = 0; n < r.out; ++n)
     for (std::int64_t b = 0; b < r.blocks(); ++b) maker.set_scale(b, n, r.scales[static_cast<std::size_t>(n * r.blocks() + b)]);
   return maker.take();

@@ -1,4 +1,5 @@
-// pack-quantized of compressed-tensors: compressed_tensors.cpp reads it.
+// pack-quantized of compressed-tensors, which compressed_tensors.cpp reads, and its forms for fp4, which compressed_fp4.cpp does.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "text/transformers/narrow/layouts.h"
@@ -8,15 +9,35 @@ namespace {
 
 std::int64_t words_of(std::int64_t in, int bits) { return (in * bits + 31) / 32; }
 
+std::vector<NarrowPart> fp4_parts(const LinearLayer& layer, Fp4 kind) {
+  const Shape scales{layer.out, layer.in / block_of(kind)};
+  std::vector<NarrowPart> parts{{".weight_packed", DType::u8, {layer.out, layer.in / 2}},
+                                {".weight_scale", kind == Fp4::nvfp4 ? DType::f8e4m3fn : DType::u8, scales}};
+  if (kind == Fp4::nvfp4) parts.push_back({".weight_global_scale", DType::f32, {1}});
+  return parts;
+}
+
+std::vector<Tensor> fp4_packed(const RoundedMatrix& m) {
+  std::vector<Tensor> tensors;
+  for (const NarrowPart& part : fp4_parts({.name = "", .in = m.in, .out = m.out}, m.fp4)) tensors.emplace_back(part.type, part.shape);
+  auto* const byte = tensors[0].mutable_data<std::uint8_t>();
+  for (std::size_t i = 0; i < m.values.size(); i += 2) byte[i / 2] = static_cast<std::uint8_t>(m.values[i] | m.values[i + 1] << 4);
+  std::copy(m.scale_codes.begin(), m.scale_codes.end(), tensors[1].mutable_data<std::uint8_t>());
+  if (m.fp4 == Fp4::nvfp4) *tensors[2].mutable_data<float>() = m.global;
+  return tensors;
+}
+
 class Compressed final : public NarrowLayout {
  public:
   std::vector<NarrowPart> parts(const LinearLayer& layer, const NarrowForm& form, DType floats) const override {
+    if (form.fp4 != Fp4::none) return fp4_parts(layer, form.fp4);
     return {{".weight_packed", DType::i32, {layer.out, words_of(layer.in, form.bits)}},
             {".weight_scale", floats, {layer.out, layer.in / form.block(layer.in)}},
             {".weight_shape", DType::i64, {2}}};
   }
 
   std::vector<Tensor> packed(const RoundedMatrix& m) const override {
+    if (m.fp4 != Fp4::none) return fp4_packed(m);
     const std::int64_t of_word = 32 / m.bits, row_words = words_of(m.in, m.bits);
     Tensor words(DType::i32, {m.out, row_words}), shape(DType::i64, {2});
     auto* const word = words.mutable_data<std::uint32_t>();
@@ -30,21 +51,23 @@ class Compressed final : public NarrowLayout {
   DType scale_type(DType floats) const override { return floats; }
 
   nlohmann::json quantization_config(const NarrowForm& form) const override {
-    const bool groups = form.group > 0;
+    const bool groups = form.group > 0, is_float = form.fp4 != Fp4::none;
     const nlohmann::json weights{{"num_bits", form.bits},
-                                 {"type", "int"},
+                                 {"type", is_float ? "float" : "int"},
                                  {"symmetric", true},
-                                 {"strategy", groups ? "group" : "channel"},
+                                 {"strategy", form.fp4 == Fp4::nvfp4 ? "tensor_group"
+                                              : groups               ? "group"
+                                                                     : "channel"},
                                  {"group_size", groups ? nlohmann::json(form.group) : nlohmann::json()},
                                  {"dynamic", false},
                                  {"observer", "minmax"}};
-    return {{"quant_method", "compressed-tensors"},
-            {"format", "pack-quantized"},
-            {"quantization_status", "compressed"},
-            {"ignore", {"lm_head"}},
-            {"config_groups",
-             {{"group_0",
-               {{"targets", {"Linear"}}, {"weights", weights}, {"input_activations", nullptr}, {"output_activations", nullptr}}}}}};
+    return {
+        {"quant_method", "compressed-tensors"},
+        {"format", (is_float ? std::string(name(form.fp4)) + "-" : "") + "pack-quantized"},
+        {"quantization_status", "compressed"},
+        {"ignore", {"lm_head"}},
+        {"config_groups",
+         {{"group_0", {{"targets", {"Linear"}}, {"weights", weights}, {"input_activations", nullptr}, {"output_activations", nullptr}}}}}};
   }
 };
 

@@ -56,7 +56,7 @@ void WeightsBlockScaled::pack(const Tensor& values, void* packed) const {
 }
 
 Tensor WeightsBlockScaled::unpack(const void* packed) const {
-  Tensor values(type(), {k_, n_});
+  Tensor values(type_, {k_, n_});
   auto* const bytes = static_cast<std::uint8_t*>(values.mutable_raw());
   const std::uint32_t mask = bits_ == 8 ? 255 : 15, flip = static_cast<std::uint32_t>(signed_ ? half() : 0);
   const auto* const words = static_cast<const std::uint32_t*>(packed);
@@ -83,9 +83,11 @@ void WeightsBlockScaled::each_scale(Visit&& visit) const {
 void WeightsBlockScaled::pack_scales(const Tensor& scales, void* packed) const {
   std::memset(packed, 0, static_cast<std::size_t>(scale_bytes()));
   const float* from = scales.data<float>();
+  const auto* const codes = scales.data<char>();
   each_scale([&](std::int64_t i, std::int64_t block, std::int64_t column) {
     char* const to = static_cast<char*>(packed) + block * kPanel * bytes_of_scale();
-    if (!scales_24_) return void(std::memcpy(to + column * 4, from + i, 4));
+    if (bytes_of_scale() == 1) return void(to[column] = codes[i]);
+    if (scales_ == kF32Scales) return void(std::memcpy(to + column * 4, from + i, 4));
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[i]), rounded = bits + 0x7f + (bits >> 8 & 1);
     const bool finite = std::isfinite(std::bit_cast<float>(rounded & ~0xffu));
     const std::uint32_t kept = finite ? rounded : std::isnan(from[i]) ? bits | 0x400000u : bits;
@@ -96,11 +98,13 @@ void WeightsBlockScaled::pack_scales(const Tensor& scales, void* packed) const {
 }
 
 Tensor WeightsBlockScaled::unpack_scales(const void* packed) const {
-  Tensor scales(DType::f32, {blocks(), n_});
+  Tensor scales(scales_ == kE8m0Scales ? DType::f8e8m0 : scales_ == kE4m3Scales ? DType::f8e4m3fn : DType::f32, {blocks(), n_});
   float* to = scales.mutable_data<float>();
+  auto* const codes = scales.mutable_data<char>();
   each_scale([&](std::int64_t i, std::int64_t block, std::int64_t column) {
     const char* const from = static_cast<const char*>(packed) + block * kPanel * bytes_of_scale();
-    if (!scales_24_) return void(std::memcpy(to + i, from + column * 4, 4));
+    if (bytes_of_scale() == 1) return void(codes[i] = from[column]);
+    if (scales_ == kF32Scales) return void(std::memcpy(to + i, from + column * 4, 4));
     std::uint16_t upper;
     std::memcpy(&upper, from + column * 2, 2);
     const auto lower = static_cast<std::uint8_t>(from[kPanel * 2 + column]);
@@ -126,7 +130,7 @@ void WeightsBlockScaled::pack_zeros(const Tensor& zeros, void* packed) const {
 }
 
 Tensor WeightsBlockScaled::unpack_zeros(const void* packed) const {
-  Tensor zeros(type(), {blocks(), n_});
+  Tensor zeros(type_, {blocks(), n_});
   const auto* from = static_cast<const std::uint8_t*>(packed);
   each_zero([&](std::int64_t i, std::int64_t byte, int shift) { store(zeros, i, from[byte] >> shift & (bits_ == 8 ? 255u : 15u)); });
   return zeros;

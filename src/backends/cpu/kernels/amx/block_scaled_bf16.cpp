@@ -42,8 +42,8 @@ TENFOLD_INLINE void store_pair(vf even, vf odd, std::uint16_t* to) {
   _mm512_storeu_si512(to + kTerm, rounded(sub(even, even_high), sub(odd, odd_high)));
 }
 
-template <bool kAny, int kTerms, int kBits, bool kZeros, int... pair>
-TENFOLD_INLINE void unpack_word(const Centers<kBits, kZeros>& centers, const std::uint32_t* words, vf scale, std::int64_t count,
+template <bool kAny, int kTerms, int kBits, BlockScaledValues kValues, int... pair>
+TENFOLD_INLINE void unpack_word(const Centers<kBits, kValues>& centers, const std::uint32_t* words, vf scale, std::int64_t count,
                                 std::uint16_t* to, std::integer_sequence<int, pair...>) {
   const vi w = words_at(words, 0);
   const auto value = [&]<int i>(std::integral_constant<int, i>) __attribute__((always_inline)) {
@@ -53,10 +53,10 @@ TENFOLD_INLINE void unpack_word(const Centers<kBits, kZeros>& centers, const std
                             to + pair * kPair), ...);
 }
 
-template <int kBits, bool kZeros, int kTerms>
+template <int kBits, BlockScaledValues kValues, int kTerms>
 void unpack(const BlockScaledPanel& p, std::int64_t steps, std::uint16_t* to) {
   constexpr auto kPairs = std::make_integer_sequence<int, kWord<kBits> / 2>();
-  Centers<kBits, kZeros> centers(p);
+  Centers<kBits, kValues> centers(p);
   vf scale = zero();
   bool ordinary = true;
   std::int64_t end = 0;   // of the block
@@ -82,9 +82,10 @@ void unpack(const BlockScaledPanel& p, std::int64_t steps, std::uint16_t* to) {
 
 }  // namespace
 
-#define TERMS(bits, zeros) {unpack<bits, zeros, 1>, unpack<bits, zeros, 2>}
+#define TERMS(bits, values) \
+  { unpack<bits, values, 1>, unpack<bits, values, 2> }
 extern "C" const BlockScaledBf16Kernels TENFOLD_TABLE(block_scaled_bf16) = {
-    {{TERMS(4, false), TERMS(4, true)}, {TERMS(8, false), TERMS(8, true)}}};
+    {{TERMS(4, kOneZero), TERMS(4, kZeroOfBlock), TERMS(4, kE2m1)}, {TERMS(8, kOneZero), TERMS(8, kZeroOfBlock)}}};
 #undef TERMS
 
 }  // namespace tenfold::backends::cpu

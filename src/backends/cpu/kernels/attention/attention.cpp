@@ -5,6 +5,7 @@
 #include "backends/cpu/kernels/attention/attention.h"
 
 #include "backends/cpu/kernels/attention/online_softmax.h"
+#include "backends/cpu/simd/bytes.h"
 #include "backends/cpu/simd/isa.h"
 #include "backends/cpu/simd/math.h"
 #include "backends/cpu/simd/transpose.h"
@@ -129,13 +130,35 @@ void add_products(int64_t rows, const float* scores, const float* columns, int64
   for (; size > 0; --size, columns += kKeys, ++sums) add_products<1>(rows, scores, columns, keys, sums, width);
 }
 
+// Rows of a block of keys or values as floats. Those of int8 are made in `to`.
+struct Rows {
+  const float* first;
+  int64_t row;
+};
+Rows rows_of(const void* from, int64_t row, const float* scale, int64_t key, int64_t keys, int64_t size, float* to) {
+  if (!scale) return {static_cast<const float*>(from) + key * row, row};
+  for (int64_t j = 0; j < keys; ++j) {
+    const auto* const bytes = static_cast<const std::int8_t*>(from) + (key + j) * row;
+    const vf by = set1(scale[key + j]);
+    for (int64_t i = 0; i < size; i += kLanes) {
+      const int64_t left = size - i;
+      if (left >= kLanes)
+        store(to + j * size + i, mul(load_any(bytes + i), by));
+      else
+        store_n(to + j * size + i, mul(load_any(bytes + i, left), by), left);
+    }
+  }
+  return {to, size};
+}
+
 struct Scratch {
-  float *keys, *values, *mask, *scores, *sums, *top, *total;
+  float *keys, *values, *mask, *scores, *sums, *top, *total, *wide;  // wide: a block of int8 keys or values as floats
   int64_t width;  // of a row of sums
 };
 int64_t rounded(int64_t floats) { return (floats + 15) / 16 * 16; }
 int64_t scratch_floats(int64_t size, int64_t value_size) {
-  return kKeys * (rounded(size) + padded(value_size) + 1 + kGroup) + kRows * padded(value_size) + 2 * kRows;
+  const int64_t wide = size > value_size ? size : value_size;
+  return kKeys * (rounded(size) + padded(value_size) + 1 + kGroup + wide) + kRows * padded(value_size) + 2 * kRows;
 }
 Scratch lay_out(const AttentionHead& a, float* p) {
   Scratch s;
@@ -147,6 +170,7 @@ Scratch lay_out(const AttentionHead& a, float* p) {
   s.sums = s.scores + kGroup * kKeys;
   s.top = s.sums + kRows * s.width;
   s.total = s.top + kRows;
+  s.wide = s.total + kRows;
   return s;
 }
 
@@ -159,7 +183,7 @@ int64_t hidden_until(const AttentionHead& a, int64_t row, int64_t end, int64_t k
 
 void head(const AttentionHead& a, void* scratch) {
   const Scratch s = lay_out(a, static_cast<float*>(scratch));
-  const auto *q = static_cast<const float*>(a.q), *k = static_cast<const float*>(a.k), *v = static_cast<const float*>(a.v);
+  const auto* q = static_cast<const float*>(a.q);
   const auto* mask = static_cast<const float*>(a.mask);
   const bool narrow = a.value_size <= kNarrow;
   const float *shared_mask = a.mask_row == 0 ? mask : nullptr, *own_mask = shared_mask ? nullptr : mask;
@@ -168,8 +192,10 @@ void head(const AttentionHead& a, void* scratch) {
   for (int64_t key = 0; key < a.keys; key += kKeys) {
     const int64_t keys = a.keys - key < kKeys ? a.keys - key : kKeys, wide = padded(keys);
     if (key > 0 && a.first_row + a.rows - 1 + a.causal_shift < key) break;  // no row of this call sees this block or a later one
-    pack_keys(k + key * a.k_row, a.k_row, keys, a.size, a.scale * kLog2e, s.keys);
-    (narrow ? pack_columns : pack_values)(v + key * a.v_row, a.v_row, keys, a.value_size, s.values);
+    const Rows k = rows_of(a.k, a.k_row, a.k_scale, key, keys, a.size, s.wide);
+    pack_keys(k.first, k.row, keys, a.size, a.scale * kLog2e, s.keys);
+    const Rows v = rows_of(a.v, a.v_row, a.v_scale, key, keys, a.value_size, s.wide);
+    (narrow ? pack_columns : pack_values)(v.first, v.row, keys, a.value_size, s.values);
     share_mask(a, shared_mask ? shared_mask + key * a.mask_col : nullptr, keys, s.mask);
     for (int64_t group = 0; group < a.rows; group += kGroup) {
       const int64_t end = a.rows - group < kGroup ? a.rows : group + kGroup, row = hidden_until(a, group, end, key), rows = end - row;

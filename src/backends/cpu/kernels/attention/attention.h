@@ -16,6 +16,7 @@ struct AttentionHead {
   float scale;
   float hidden_row;                           // what a row gives that sees no key: 0 or NaN
   bool narrow, narrow_mask;                   // q, k, v and out are bf16, mask is; else f32
+  const float *k_scale, *v_scale;             // not null: k and v are int8, and each row has a scale, behind that of the row before
 };
 
 struct AttentionKernels {

@@ -9,11 +9,11 @@ namespace tenfold::backends::cpu {
 namespace {
 
 // One row: sums of a block's integers, in several chains, are scaled as a whole.
-template <int kBits, bool kZeros>
+template <int kBits, BlockScaledValues kValues>
 struct OneRow {
   static constexpr int kChains = kLanes == 16 ? 4 : 2;
   vf total[1][kParts], part[kChains][kParts];
-  Centers<kBits, kZeros> centers;
+  Centers<kBits, kValues> centers;
   const float* x;
 
   inline __attribute__((always_inline)) OneRow(const BlockScaledPanel& p, const GemmF32Tile& t) : centers(p), x(t.rows[0]) {
@@ -46,10 +46,10 @@ struct OneRow {
 };
 
 // Several rows share weights that are scaled at once.
-template <int kBits, bool kZeros, int kRows>
+template <int kBits, BlockScaledValues kValues, int kRows>
 struct SeveralRows {
   vf total[kRows][kParts], scale[kParts];
-  Centers<kBits, kZeros> centers;
+  Centers<kBits, kValues> centers;
   const float* const* rows;
   std::int64_t k = 0;
 
@@ -87,9 +87,9 @@ TENFOLD_INLINE void last_word(Sums& sums, const std::uint32_t* words, std::int64
   ((i + 1 == count ? sums.word(words, std::make_integer_sequence<int, i + 1>()) : void()), ...);
 }
 
-template <int kBits, bool kZeros, int kRows>
+template <int kBits, BlockScaledValues kValues, int kRows>
 void product(const BlockScaledPanel& p, const GemmF32Tile& t) {
-  std::conditional_t<kRows == 1, OneRow<kBits, kZeros>, SeveralRows<kBits, kZeros, kRows>> sums(p, t);
+  std::conditional_t<kRows == 1, OneRow<kBits, kValues>, SeveralRows<kBits, kValues, kRows>> sums(p, t);
   const std::uint32_t* words = p.words;
   std::int64_t block = 0;
   for (std::int64_t begin = 0; begin < p.k; begin += p.block, ++block) {
@@ -106,8 +106,8 @@ void product(const BlockScaledPanel& p, const GemmF32Tile& t) {
   store_sums(sums.total, t);
 }
 
-template <int kBits, bool kZeros, int... i>
-TENFOLD_INLINE void unpack_word(const Centers<kBits, kZeros>& centers, const std::uint32_t* words, const vf (&scale)[kParts],
+template <int kBits, BlockScaledValues kValues, int... i>
+TENFOLD_INLINE void unpack_word(const Centers<kBits, kValues>& centers, const std::uint32_t* words, const vf (&scale)[kParts],
                                 std::int64_t count, float* to, std::int64_t stride, std::integer_sequence<int, i...>) {
 #pragma GCC unroll 2
   for (int v = 0; v < kParts; ++v) {
@@ -116,10 +116,10 @@ TENFOLD_INLINE void unpack_word(const Centers<kBits, kZeros>& centers, const std
   }
 }
 
-template <int kBits, bool kZeros>
+template <int kBits, BlockScaledValues kValues>
 void unpack(const BlockScaledPanel& p, std::int64_t first, std::int64_t last, float* to, std::int64_t stride) {
-  Centers<kBits, kZeros> centers(p);
-  constexpr auto kValues = std::make_integer_sequence<int, kWord<kBits>>();
+  Centers<kBits, kValues> centers(p);
+  constexpr auto kIndices = std::make_integer_sequence<int, kWord<kBits>>();
   for (std::int64_t k = first, end; k < last; k = end) {
     const std::int64_t block = k / p.block;
     end = (block + 1) * p.block < last ? (block + 1) * p.block : last;
@@ -131,9 +131,9 @@ void unpack(const BlockScaledPanel& p, std::int64_t first, std::int64_t last, fl
       const std::uint32_t* words = p.words + i / kWord<kBits> * kBlockScaledPanel;
       fetch(words);
       if (end - i >= kWord<kBits>)
-        unpack_word(centers, words, scale, kWord<kBits>, to, stride, kValues);
+        unpack_word(centers, words, scale, kWord<kBits>, to, stride, kIndices);
       else
-        unpack_word(centers, words, scale, end - i, to, stride, kValues);
+        unpack_word(centers, words, scale, end - i, to, stride, kIndices);
     }
   }
 }
@@ -142,14 +142,16 @@ constexpr int kMaxFewRows = kLanes == 16 ? 8 : 4;   // as registers allow
 
 }  // namespace
 
-#define OF_ROWS(bits, zeros, rows) product<bits, zeros, (rows <= kMaxFewRows ? rows : 1)>
-#define ALL_ROWS(bits, zeros)                                                                                                    \
-  {OF_ROWS(bits, zeros, 1), OF_ROWS(bits, zeros, 2), OF_ROWS(bits, zeros, 3), OF_ROWS(bits, zeros, 4),                           \
-   OF_ROWS(bits, zeros, 5), OF_ROWS(bits, zeros, 6), OF_ROWS(bits, zeros, 7), OF_ROWS(bits, zeros, 8)}
+#define OF_ROWS(bits, values, rows) product<bits, values, (rows <= kMaxFewRows ? rows : 1)>
+#define ALL_ROWS(bits, values)                                                                                                        \
+  {                                                                                                                                   \
+    OF_ROWS(bits, values, 1), OF_ROWS(bits, values, 2), OF_ROWS(bits, values, 3), OF_ROWS(bits, values, 4), OF_ROWS(bits, values, 5), \
+        OF_ROWS(bits, values, 6), OF_ROWS(bits, values, 7), OF_ROWS(bits, values, 8)                                                  \
+  }
 extern "C" const BlockScaledKernels TENFOLD_TABLE(block_scaled) = {
     kMaxFewRows,
-    {{ALL_ROWS(4, false), ALL_ROWS(4, true)}, {ALL_ROWS(8, false), ALL_ROWS(8, true)}},
-    {{unpack<4, false>, unpack<4, true>}, {unpack<8, false>, unpack<8, true>}}};
+    {{ALL_ROWS(4, kOneZero), ALL_ROWS(4, kZeroOfBlock), ALL_ROWS(4, kE2m1)}, {ALL_ROWS(8, kOneZero), ALL_ROWS(8, kZeroOfBlock)}},
+    {{unpack<4, kOneZero>, unpack<4, kZeroOfBlock>, unpack<4, kE2m1>}, {unpack<8, kOneZero>, unpack<8, kZeroOfBlock>}}};
 #undef ALL_ROWS
 #undef OF_ROWS
 

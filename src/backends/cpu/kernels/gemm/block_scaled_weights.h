@@ -34,17 +34,22 @@ TENFOLD_INLINE vf with_magic(vi words, int mask) {   // 2^23 + the lowest bits
 #endif
 }
 
+// Magnitudes of e2m1, the highest bit of which is the sign.
+alignas(32) constexpr float kMagnitudesE2m1[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+
 // What weights are less: a zero point, beside 2^23; without zero points a table has all 16 values of 4 bits instead, where it fits a
-// register.
-template <int kBits, bool kZeros>
+// register. Of e2m1 the magnitudes do, at least.
+template <int kBits, BlockScaledValues kValues>
 struct Centers {
-  static constexpr bool kTable = kBits == 4 && !kZeros && kLanes == 16;
+  static constexpr bool kTable = kBits == 4 && kValues != kZeroOfBlock && kLanes == 16;
   vf value[kParts];
 
   TENFOLD_INLINE vf first(const BlockScaledPanel& p) {
+    if constexpr (!kTable && kValues == kE2m1) return load(kMagnitudesE2m1);
     if constexpr (!kTable) return set1(8388608.f + p.zero);
     alignas(64) float numbers[16];
-    for (int i = 0; i < 16; ++i) numbers[i] = static_cast<float>(i) - p.zero;
+    for (int i = 0; i < 16; ++i)
+      numbers[i] = kValues != kE2m1 ? static_cast<float>(i) - p.zero : i < 8 ? kMagnitudesE2m1[i] : -kMagnitudesE2m1[i - 8];
     return load(numbers);
   }
   inline __attribute__((always_inline)) explicit Centers(const BlockScaledPanel& p) {
@@ -52,7 +57,7 @@ struct Centers {
     for (int v = 0; v < kParts; ++v) value[v] = first(p);
   }
   inline __attribute__((always_inline)) void read(const BlockScaledPanel& p, std::int64_t block) {
-    if constexpr (kZeros) {
+    if constexpr (kValues == kZeroOfBlock) {
       std::uint8_t bytes[16];
       const std::uint8_t* from = p.zeros + block * 2 * kBits;
       if constexpr (kBits == 4) {
@@ -70,13 +75,28 @@ struct Centers {
     const vi moved = shifted(words, bit_of<kBits>(i));
 #if defined(__AVX512F__)
     if constexpr (kTable) return _mm512_permutexvar_ps(moved, value[v]);
+#else
+    if constexpr (kValues == kE2m1) return bits_xor(permute(value[v], moved), bits_and(as_float(shift_left<28>(moved)), sign_bits()));
 #endif
     return sub(with_magic(moved, (1 << kBits) - 1), value[v]);
   }
 };
 
+// Codes of e4m3; denormal ones are what lies between 2^-6 and the number that they would be with an exponent.
+TENFOLD_INLINE vf of_e4m3(vi codes) {
+  const vi size = andi(codes, set1i(127));
+  const vf number = as_float(addi(shift_left<20>(size), set1i(120 << 23)));
+  const vf denormal = sub(as_float(addi(shift_left<20>(size), set1i(121 << 23))), set1(0x1p-6f));
+  const vf finite = blend(number, denormal, compare<_CMP_LT_OQ>(number, set1(0x1p-6f)));
+  const vf value = blend(finite, set1(__builtin_nanf("")), compare<_CMP_GT_OQ>(finite, set1(448.f)));
+  return bits_xor(value, as_float(shift_left<24>(andi(codes, set1i(128)))));
+}
 TENFOLD_INLINE vf scale_of(const BlockScaledPanel& p, std::int64_t block, int v) {
-  if (!p.scales_24) return load(reinterpret_cast<const float*>(p.scales) + block * kBlockScaledPanel + v * kLanes);
+  if (p.scale_type == kF32Scales) return load(reinterpret_cast<const float*>(p.scales) + block * kBlockScaledPanel + v * kLanes);
+  if (p.scale_type != kF24Scales) {
+    const vi codes = widen_u8(reinterpret_cast<const std::uint8_t*>(p.scales) + block * kBlockScaledPanel + v * kLanes);
+    return p.scale_type == kE8m0Scales ? as_float(shift_left<23>(codes)) : mul(of_e4m3(codes), set1(p.factor));
+  }
   const char* const at = p.scales + block * kBlockScaledPanel * 3;
   const vi upper = widen_u16(reinterpret_cast<const std::uint16_t*>(at) + v * kLanes);
   const vi lower = widen_u8(reinterpret_cast<const std::uint8_t*>(at) + 2 * kBlockScaledPanel + v * kLanes);

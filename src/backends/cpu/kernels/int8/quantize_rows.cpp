@@ -40,29 +40,34 @@ float magnitude(const float* x, int64_t n) {
 
 #ifdef __AVX512F__
 constexpr int64_t kStep = 16;
+template <bool kSigned>
 TENFOLD_INLINE void store_bytes(std::uint8_t* to, const float* x, vf by) {
-  narrow(to, addi(to_int(mul(load(x), by)), set1i(128)));
+  const vi nearest = to_int(mul(load(x), by));
+  narrow(to, kSigned ? nearest : addi(nearest, set1i(128)));
 }
 #else
 constexpr int64_t kStep = 32;
+template <bool kSigned>
 TENFOLD_INLINE void store_bytes(std::uint8_t* to, const float* x, vf by) {
   const auto four = [&](int v) __attribute__((always_inline)) { return to_int(mul(load(x + v * kLanes), by)); };
   const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(four(0), four(1)), _mm256_packs_epi32(four(2), four(3)));
   const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_xor_si256(ordered, _mm256_set1_epi8(static_cast<char>(0x80))));
+  const __m256i zero_point = _mm256_set1_epi8(static_cast<char>(0x80));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), kSigned ? ordered : _mm256_xor_si256(ordered, zero_point));
 }
 #endif
 
+template <bool kSigned>
 float quantize_row(const float* x, int64_t n, std::uint8_t* to) {
   const float largest = magnitude(x, n);
   const vf by = set1(largest > 127 / std::numeric_limits<float>::max() ? 127 / largest : 0.0f);
   int64_t i = 0;
-  for (; i + kStep <= n; i += kStep) store_bytes(to + i, x + i, by);
+  for (; i + kStep <= n; i += kStep) store_bytes<kSigned>(to + i, x + i, by);
   if (i == n) return largest / 127;
   float last[kStep] = {};
   std::uint8_t bytes[kStep];
   for (int64_t j = i; j < n; ++j) last[j - i] = x[j];
-  store_bytes(bytes, last, by);
+  store_bytes<kSigned>(bytes, last, by);
   for (int64_t j = i; j < n; ++j) to[j] = bytes[j - i];
   return largest / 127;
 }
@@ -80,6 +85,7 @@ Extent extent_of(const float* x, int64_t n) {
 }  // namespace
 
 extern "C" constinit const ExtentOf TENFOLD_TABLE(extent_of) = extent_of;
-extern "C" constinit const QuantizeRow TENFOLD_TABLE(quantize_row) = quantize_row;
+extern "C" constinit const QuantizeRow TENFOLD_TABLE(quantize_row) = quantize_row<false>;
+extern "C" constinit const QuantizeRow TENFOLD_TABLE(quantize_row_signed) = quantize_row<true>;
 
 }  // namespace tenfold::backends::cpu

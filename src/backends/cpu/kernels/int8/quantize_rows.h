@@ -5,7 +5,8 @@
 
 namespace tenfold::backends::cpu {
 
-// to[i] = 128 + x[i] * 127 / (largest magnitude), rounded half to even. Gives the largest magnitude by 127; NaN if anything is not finite.
+// to[i] = 128 + x[i] * 127 / (largest magnitude), rounded half to even; the signed form is without the 128. Gives the largest magnitude by
+// 127; NaN if anything is not finite.
 using QuantizeRow = float (*)(const float* x, std::int64_t n, std::uint8_t* to);
 
 // The least and the largest element, and zero; of n elements that are numbers.
@@ -15,6 +16,7 @@ using ExtentOf = Extent (*)(const float* x, std::int64_t n);
 extern "C" {
 extern const ExtentOf tenfold_extent_of_avx2, tenfold_extent_of_avx512;
 extern const QuantizeRow tenfold_quantize_row_avx2, tenfold_quantize_row_avx512;
+extern const QuantizeRow tenfold_quantize_row_signed_avx2, tenfold_quantize_row_signed_avx512;
 }
 
 }  // namespace tenfold::backends::cpu

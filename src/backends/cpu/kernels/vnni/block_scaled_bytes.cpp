@@ -10,6 +10,7 @@ namespace {
 
 constexpr float kLargest = 32512;   // 127 * 256: so that the upper byte does not overflow
 constexpr float kMin = 1e-30f, kMax = 1e30f;
+constexpr int kE2m1Zero = 12;  // e2m1 as bytes: twice the value, which is an integer, and the largest of them
 
 // The largest absolute value; false: there are values that are no ordinary numbers.
 TENFOLD_INLINE bool largest_of(const float* row, std::int64_t count, float* max) {
@@ -46,23 +47,25 @@ bool split(const float* row, std::int64_t k, std::int64_t block, const BlockScal
   return true;
 }
 
-template <int kBits, bool kZeros>
+template <int kBits, BlockScaledValues kValues>
 TENFOLD_INLINE vi zeros_of(const BlockScaledPanel& p, std::int64_t block) {
-  if constexpr (!kZeros) return set1i(static_cast<int>(p.zero));
+  if constexpr (kValues == kE2m1) return set1i(kE2m1Zero);
+  if constexpr (kValues == kOneZero) return set1i(static_cast<int>(p.zero));
   if constexpr (kBits == 8) return widen_u8(p.zeros + block * 16);
   const __m128i both = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p.zeros + block * 8)), low = _mm_set1_epi8(15);
   return _mm512_cvtepu8_epi32(_mm_unpacklo_epi64(_mm_and_si128(both, low), _mm_and_si128(_mm_srli_epi16(both, 4), low)));
 }
 
 // Four neighbors of K of each column as bytes.
-template <int kBits>
+template <int kBits, BlockScaledValues kValues>
 TENFOLD_INLINE vi bytes_of(vi words, int quarter) {
   if constexpr (kBits == 8) return words;
-  const vi low = _mm512_set1_epi8(15);
-  return andi(quarter ? _mm512_srli_epi32(words, 4) : words, low);
+  const vi low = _mm512_set1_epi8(15), four = andi(quarter ? _mm512_srli_epi32(words, 4) : words, low);
+  if constexpr (kValues != kE2m1) return four;
+  return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0)), four);
 }
 
-template <int kBits, bool kZeros, int kRows>
+template <int kBits, BlockScaledValues kValues, int kRows>
 void product(const BlockScaledPanel& p, const BlockScaledRow* rows, const GemmF32Tile& t) {
   constexpr int kQuads = kWord<kBits> / 4;   // of a word
   vf total[kRows][1];
@@ -73,7 +76,7 @@ void product(const BlockScaledPanel& p, const BlockScaledRow* rows, const GemmF3
   for (std::int64_t begin = 0; begin < p.k; begin += p.block, ++block) {
     const std::int64_t count = p.block < p.k - begin ? p.block : p.k - begin;
     vi sum[kRows][2];
-    const vi zeros = zeros_of<kBits, kZeros>(p, block);
+    const vi zeros = zeros_of<kBits, kValues>(p, block);
 #pragma GCC unroll 8
     for (int i = 0; i < 2 * kRows; ++i)
       sum[i / 2][i % 2] = subi(set1i(0), _mm512_mullo_epi32(zeros, set1i(rows[i / 2].sums[2 * block + i % 2])));
@@ -85,7 +88,7 @@ void product(const BlockScaledPanel& p, const BlockScaledRow* rows, const GemmF3
       const vi w = words_at(words, 0);
 #pragma GCC unroll 2
       for (int q = 0; q < kQuads; ++q) {
-        const vi bytes = bytes_of<kBits>(w, q);
+        const vi bytes = bytes_of<kBits, kValues>(w, q);
 #pragma GCC unroll 8
         for (int r = 0; r < kRows; ++r) {
           sum[r][0] = _mm512_dpbusd_epi32(sum[r][0], bytes, set1i(x[r][0]));
@@ -99,7 +102,8 @@ void product(const BlockScaledPanel& p, const BlockScaledRow* rows, const GemmF3
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       const vf whole = fma(to_float(sum[r][0]), set1(256.f), to_float(sum[r][1]));
-      total[r][0] = fma(mul(whole, set1(rows[r].scale[block])), scale, total[r][0]);
+      const float unit = kValues == kE2m1 ? 0.5f * rows[r].scale[block] : rows[r].scale[block];
+      total[r][0] = fma(mul(whole, set1(unit)), scale, total[r][0]);
     }
   }
   store_sums(total, t);
@@ -107,9 +111,10 @@ void product(const BlockScaledPanel& p, const BlockScaledRow* rows, const GemmF3
 
 }  // namespace
 
-#define ALL_ROWS(bits, zeros) {product<bits, zeros, 1>, product<bits, zeros, 2>, product<bits, zeros, 3>, product<bits, zeros, 4>}
+#define ALL_ROWS(bits, values) \
+  { product<bits, values, 1>, product<bits, values, 2>, product<bits, values, 3>, product<bits, values, 4> }
 extern "C" const BlockScaledBytesKernels TENFOLD_TABLE(block_scaled_bytes) = {
-    split, {{ALL_ROWS(4, false), ALL_ROWS(4, true)}, {ALL_ROWS(8, false), ALL_ROWS(8, true)}}};
+    split, {{ALL_ROWS(4, kOneZero), ALL_ROWS(4, kZeroOfBlock), ALL_ROWS(4, kE2m1)}, {ALL_ROWS(8, kOneZero), ALL_ROWS(8, kZeroOfBlock)}}};
 #undef ALL_ROWS
 
 }  // namespace tenfold::backends::cpu

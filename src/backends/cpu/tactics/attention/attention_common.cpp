@@ -20,6 +20,9 @@ Verdict is_view_of_rows(const OperandDesc& operand) {
   return Verdict::ok();
 }
 
+// One for each row, so that the innermost axis has one element.
+bool scales_lie_together(const OperandDesc& scale) { return scale.layout == kPlain && (scale.dense || scale.strides[2] == ir::Dim(1)); }
+
 // Stride of axis `axis` of four, for an operand whose dims are aligned to the right and broadcast where they are 1.
 int64_t stride(const Bound& operand, int axis) {
   const int own = axis - (4 - operand.rank);
@@ -32,15 +35,20 @@ struct Piece { int64_t batch, head, begin, first, rows, keys; };
 AttentionHead piece_of(const RunArgs& args, const AttentionPlan& plan, const Piece& piece) {
   const Bound &q = args.in[0], &k = args.in[1], &v = args.in[2], &out = args.out[0];
   const int64_t heads = q.dims[1], shared = heads / k.dims[1], h = piece.head, b = piece.batch;   // query heads that share keys and values
-  const auto at = [&](const Bound& operand, int64_t row) {
+  const auto at = [&](const Bound& operand, int64_t row, DType type) {
     return operand.as<char>() + (b * operand.strides[0] + (operand.dims[1] == heads ? h : h / shared) * operand.strides[1] +
-                                 (piece.begin + row) * operand.strides[2]) * (bits(plan.type) / 8);
+                                 (piece.begin + row) * operand.strides[2]) *
+                                    (bits(type) / 8);
   };
   AttentionHead head{};
-  head.q = at(q, piece.first);
-  head.k = at(k, 0);
-  head.v = at(v, 0);
-  head.out = at(out, piece.first);
+  head.q = at(q, piece.first, plan.type);
+  head.k = at(k, 0, plan.cache_type);
+  head.v = at(v, 0, plan.cache_type);
+  head.out = at(out, piece.first, plan.type);
+  if (plan.cache_type == DType::i8) {
+    head.k_scale = reinterpret_cast<const float*>(at(args.in[5], 0, DType::f32));
+    head.v_scale = reinterpret_cast<const float*>(at(args.in[6], 0, DType::f32));
+  }
   head.q_row = q.strides[2];
   head.k_row = k.strides[2];
   head.v_row = v.strides[2];
@@ -109,6 +117,11 @@ Verdict attention_supports(const Problem& p) {
   if (soft_cap(p) > 0) return Verdict::no("scores have a soft cap");
   std::vector<OperandDesc> floats(p.in.begin(), p.in.begin() + std::min<std::ptrdiff_t>(4, std::ssize(p.in)));
   floats.push_back(p.out[0]);
+  if (has_int8_cache(p)) {
+    if (p.in[3].dtype != DType::f32 && !p.in[3].missing) return Verdict::no("the mask is not f32");
+    for (const std::size_t i : {5u, 6u})
+      if (!scales_lie_together(p.in[i])) return Verdict::no("scales of a head are not side by side");
+  }
   for (const OperandDesc& operand : floats)
     if (!operand.missing && !operand.dims.empty())
       if (Verdict v = is_view_of_rows(operand); !v) return v;
@@ -134,6 +147,7 @@ AttentionPlan::AttentionPlan(const Problem& p, const AttentionKernels& all, int6
       packed(has_offsets(p)),
       nan_rows(hidden_rows_are_nan(p)),
       type(p.in[0].dtype),
+      cache_type(p.in[1].dtype),
       mask_type(masked ? p.in[3].dtype : DType::f32) {}
 
 Status::Code AttentionPlan::run(const RunArgs& args) const noexcept {

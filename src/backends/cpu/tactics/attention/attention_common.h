@@ -7,7 +7,10 @@
 
 namespace tenfold::backends::cpu {
 
-// Heads may be strided views of rows; all but the mask are of the queries' type, which the caller has checked.
+// Whether keys and values are int8: operands 5 and 6 are the scales of their rows.
+inline bool has_int8_cache(const Problem& p) { return p.op->name == "AttentionInt8Cache"; }
+
+// Heads may be strided views of rows; all but the mask are of the queries' type, which the caller has checked, or keys and values are int8.
 Verdict attention_supports(const Problem& problem);
 
 struct AttentionPlan {
@@ -15,7 +18,7 @@ struct AttentionPlan {
   std::int64_t max_rows = 1, unit = 1;  // query rows of a part, which the kernel takes in multiples of `unit`
   float scale = 1;
   bool causal = false, masked = false, packed = false, nan_rows = false;
-  DType type = DType::f32, mask_type = DType::f32;
+  DType type = DType::f32, cache_type = DType::f32, mask_type = DType::f32;  // of queries and results, of keys and values
 
   AttentionPlan(const Problem& problem, const AttentionKernels& kernels, std::int64_t max_rows, std::int64_t unit);
   Status::Code run(const RunArgs& args) const noexcept;

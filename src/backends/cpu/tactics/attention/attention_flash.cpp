@@ -10,8 +10,9 @@ const AttentionKernels& kernels_of(const Problem& p) { return pick(p, tenfold_at
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
-  for (std::size_t i = 0; i < p.in.size() && i < 4; ++i)
-    if (!p.in[i].missing && p.in[i].dtype != DType::f32) return Verdict::no("an operand is not f32");
+  if (!has_int8_cache(p))
+    for (std::size_t i = 0; i < p.in.size() && i < 4; ++i)
+      if (!p.in[i].missing && p.in[i].dtype != DType::f32) return Verdict::no("an operand is not f32");
   return attention_supports(p);
 }
 
@@ -28,7 +29,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept { return static
 
 Tactic cpu_attention_flash() {
   return {.name = "attention_flash",
-          .ops = {"FusedAttention"},
+          .ops = {"FusedAttention", {"AttentionInt8Cache", "attention_int8_cache_flash"}},
           .supports = supports,
           .configs = one_config,
           .worker_scratch = worker_scratch,
@@ -41,7 +42,11 @@ Tactic cpu_attention_flash() {
                     "FusedAttention f32[2,3,343,4] f32[2,3,343,4] f32[2,3,343,4] f32[2,3,343,343](-9,0) scale=0.5",
                     "FusedAttention f32[1,2,50,9] f32[1,2,51,9] f32[1,2,51,6] causal=1 scale=0.3",
                     "FusedAttention f32[1,2,150,24] f32[1,2,150,24] f32[1,2,150,24] causal=1 scale=0.2",
-                    "FusedAttention f32[1,1,130,17] f32[1,1,131,17] f32[1,1,131,7] f32[1,1,130,1](-9,0) scale=0.2"}};
+                    "FusedAttention f32[1,1,130,17] f32[1,1,131,17] f32[1,1,131,7] f32[1,1,130,1](-9,0) scale=0.2",
+                    "AttentionInt8Cache f32[1,4,150,64] i8[1,2,300,64] i8[1,2,300,64] f32[1,1,150,300](-9,0) _ "
+                    "f32[1,2,300,1](0.005,0.01) f32[1,2,300,1](0.005,0.01) scale=0.1",
+                    "AttentionInt8Cache f32[2,2,19,9] i8[2,2,131,9] i8[2,2,131,6] _ _ f32[2,2,131,1](0.005,0.01) "
+                    "f32[2,2,131,1](0.005,0.01) causal=1 scale=0.3"}};
 }
 
 }  // namespace tenfold::backends

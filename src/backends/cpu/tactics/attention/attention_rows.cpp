@@ -19,7 +19,7 @@ Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
   const DType type = p.in[0].dtype;
   if (type != DType::f32 && type != DType::bf16) return Verdict::no("queries are neither f32 nor bf16");
-  if (p.in[1].dtype != type || p.in[2].dtype != type || p.out[0].dtype != type)
+  if (!has_int8_cache(p) && (p.in[1].dtype != type || p.in[2].dtype != type || p.out[0].dtype != type))
     return Verdict::no("queries, keys, values and the result are not of one type");
   if (p.in.size() > 3 && !p.in[3].missing && p.in[3].dtype != DType::f32 && p.in[3].dtype != DType::bf16)
     return Verdict::no("the mask is neither bf16 nor f32");
@@ -64,7 +64,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_attention_rows() {
   return {.name = "attention_rows",
-          .ops = {"FusedAttention"},
+          .ops = {"FusedAttention", {"AttentionInt8Cache", "attention_int8_cache_rows"}},
           .supports = supports,
           .configs = one_config,
           .worker_scratch = worker_scratch,
@@ -78,7 +78,13 @@ Tactic cpu_attention_rows() {
                     "FusedAttention bf16[1,9,1,64] bf16[1,3,140,64] bf16[1,3,140,64] f32[1,1,1,140](-9,0) scale=0.125",
                     "FusedAttention bf16[2,4,2,19] bf16[2,4,9,19] bf16[2,4,9,70] bf16[2,1,2,9](-9,0) scale=0.2",
                     "FusedAttention bf16[1,4,1,32] bf16[1,2,150,32] bf16[1,2,150,32] bf16[1,1,1,150](-9,0) scale=0.2",
-                    "FusedAttention f32[1,3,3,64] f32[1,3,260,64] f32[1,3,260,64] f32[1,1,3,260](-9,0) scale=0.1"}};
+                    "FusedAttention f32[1,3,3,64] f32[1,3,260,64] f32[1,3,260,64] f32[1,1,3,260](-9,0) scale=0.1",
+                    "AttentionInt8Cache f32[1,9,1,64] i8[1,3,300,64] i8[1,3,300,64] f32[1,1,1,300](-9,0) _ "
+                    "f32[1,3,300,1](0.005,0.01) f32[1,3,300,1](0.005,0.01) scale=0.125",
+                    "AttentionInt8Cache f32[2,34,1,9] i8[2,2,131,9] i8[2,2,131,70] _ _ f32[2,2,131,1](0.005,0.01) "
+                    "f32[2,2,131,1](0.005,0.01) scale=0.3",
+                    "AttentionInt8Cache f32[1,2,8,17] i8[1,2,135,17] i8[1,2,135,7] f32[1,2,8,135](-9,0) _ "
+                    "f32[1,2,135,1](0.005,0.01) f32[1,2,135,1](0.005,0.01) causal=1 scale=0.3"}};
 }
 
 }  // namespace tenfold::backends

@@ -8,7 +8,13 @@ const BlockScaledKernels& kernels_of(std::int64_t isa) {
 }
 
 std::int64_t block_of(const Problem& p) { return p.attributes->integer("block_size"); }
-WeightsBlockScaled weights_of(const Problem& p, bool bytes) { return {k_of(p), n_of(p), block_of(p), p.in[1].dtype, bytes}; }
+BlockScaledScales scales_of(const Problem& p, bool bytes) {
+  const DType type = p.in[2].dtype;
+  return type == DType::f8e8m0 ? kE8m0Scales : type == DType::f8e4m3fn ? kE4m3Scales : bytes ? kF24Scales : kF32Scales;
+}
+WeightsBlockScaled weights_of(const Problem& p, bool bytes) {
+  return {k_of(p), n_of(p), block_of(p), p.in[1].dtype, scales_of(p, bytes), p.attributes->number("scale_factor", 1)};
+}
 
 // A part of a run with few rows.
 struct FewRows {
@@ -50,9 +56,9 @@ struct FewRows {
       GemmF32EpilogueArgs epilogue;
       if (bound.any) epilogue = bound.at(row, i * kWidth), t.epilogue = &epilogue;
       if (bytes)
-        tenfold_block_scaled_bytes_vnni.product[few.weights.bits()][few.zeros][rows - 1](few.panel(args, i), split_rows, t);
+        tenfold_block_scaled_bytes_vnni.product[few.weights.bits()][few.values][rows - 1](few.panel(args, i), split_rows, t);
       else
-        few.kernels->product[few.weights.bits()][few.zeros][rows - 1](few.panel(args, i), t);
+        few.kernels->product[few.weights.bits()][few.values][rows - 1](few.panel(args, i), t);
     }
     if (few.epilogue.in_registers()) return;
     const std::int64_t column = first * kWidth, end = std::min(few.n, last * kWidth);
@@ -68,6 +74,7 @@ Verdict supports_block_scaled(const Problem& p) {
   if (const Verdict rows = supports_rows_times_constant(p); !rows) return rows;
   for (int i = 2; i < p.anchor_inputs; ++i)
     if (!p.in[static_cast<std::size_t>(i)].constant) return Verdict::no("scales or zero points are not constant");
+  if (p.in[1].dtype == DType::f4e2m1 && block_scaled_zeros(p)) return Verdict::no("floats have no zero points");
   return Verdict::only_if(block_of(p) % 16 == 0 || block_of(p) >= k_of(p), "blocks are no multiples of 16");
 }
 Verdict supports_block_scaled_bytes(const Problem& p) {
@@ -112,8 +119,16 @@ Tensor block_scaled_unpack(const Problem& p, const Config& c, int input, const v
 }
 
 BlockScaledFew::BlockScaledFew(const Problem& p, const Config& c)
-    : kernels(&kernels_of(c[0])), weights(weights_of(p, c[2] != 0)), zeros(block_scaled_zeros(p)), bytes(c[2] != 0),
-      k(k_of(p)), n(n_of(p)), block(block_of(p)), panels_of_part(c[1]), epilogue(p, rank_of(p.out[0]) - 1) {}
+    : kernels(&kernels_of(c[0])),
+      weights(weights_of(p, c[2] != 0)),
+      zeros(block_scaled_zeros(p)),
+      bytes(c[2] != 0),
+      values(weights.values(zeros)),
+      k(k_of(p)),
+      n(n_of(p)),
+      block(block_of(p)),
+      panels_of_part(c[1]),
+      epilogue(p, rank_of(p.out[0]) - 1) {}
 
 void BlockScaledFew::run(const RunArgs& args, std::int64_t m) const noexcept {
   const FewRows product(*this, args);

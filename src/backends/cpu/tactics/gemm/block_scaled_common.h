@@ -38,6 +38,7 @@ struct BlockScaledFew {
   const BlockScaledKernels* kernels;
   WeightsBlockScaled weights;
   bool zeros, bytes;
+  BlockScaledValues values;
   std::int64_t k, n, block, panels_of_part;
   F32Epilogue epilogue;
 };

@@ -59,7 +59,7 @@ struct ManyRows {
   void unpack_columns(const GemmF32Weights& form, std::int64_t first, float* to) const noexcept {
     constexpr std::int64_t kWidth = WeightsBlockScaled::kPanel;
     const WeightsBlockScaled& w = kernel.few.weights;
-    const auto unpack = kernel.few.kernels->unpack[w.bits()][kernel.few.zeros];
+    const auto unpack = kernel.few.kernels->unpack[w.bits()][kernel.few.values];
     for (std::int64_t column = 0; column < form.panels() * form.panel; column += kWidth) {
       const std::int64_t from = (first + column) / kWidth;
       for (std::int64_t k = 0; k < form.k; k += kDepth) {

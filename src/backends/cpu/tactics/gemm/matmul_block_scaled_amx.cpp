@@ -81,7 +81,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
 void unpack_panels(const Kernel& kernel, const RunArgs& args, std::int64_t first, std::int64_t last, char* to) noexcept {
   const GemmBf16B& b = kernel.plan.matrix;
   const WeightsBlockScaled& w = kernel.few.weights;
-  const auto unpack = tenfold_block_scaled_bf16_amx.unpack[w.bits()][kernel.few.zeros][b.terms - 1];
+  const auto unpack = tenfold_block_scaled_bf16_amx.unpack[w.bits()][kernel.few.values][b.terms - 1];
   for (std::int64_t panel = first; panel < last; ++panel, to += b.panel_bytes()) {
     auto* const tiles = reinterpret_cast<std::uint16_t*>(to);
     unpack(kernel.few.panel(args, 2 * panel), b.steps(), tiles);

@@ -98,7 +98,7 @@ TEST(MatmulBlockScaled, ScalesIn24Bits) {
   const float values[] = {0.1f, -3e-5f, 1.f / 3, 3.4028235e38f, -INFINITY, NAN, 1e-40f, 0.f, 0.099975586f};
   Tensor scales(DType::f32, {1, 9});
   std::copy(std::begin(values), std::end(values), scales.mutable_data<float>());
-  const cpu::WeightsBlockScaled w(32, 9, 32, DType::i4, true);
+  const cpu::WeightsBlockScaled w(32, 9, 32, DType::i4, cpu::kF24Scales);
   std::vector<char> packed(static_cast<std::size_t>(w.scale_bytes()));
   w.pack_scales(scales, packed.data());
   const Tensor back = w.unpack_scales(packed.data());
@@ -133,7 +133,7 @@ TEST(MatmulBlockScaled, StaysNarrow) {
   EXPECT_EQ(w.word_bytes(), 4096 * 4096 / 2);
   EXPECT_EQ(w.scale_bytes(), 4096 * 128 * 4);
   EXPECT_EQ(w.zero_bytes(), 4096 * 128 / 2);
-  const cpu::WeightsBlockScaled rounded(4096, 4096, 32, DType::i4, true);
+  const cpu::WeightsBlockScaled rounded(4096, 4096, 32, DType::i4, cpu::kF24Scales);
   EXPECT_LE(static_cast<double>(rounded.word_bytes() + rounded.scale_bytes()), 0.6 * 4096 * 4096);
 }
 
