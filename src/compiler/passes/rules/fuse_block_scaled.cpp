@@ -1,5 +1,5 @@
 // fuse_block_scaled: a product with a dequantized constant of 4 or 8 bits keeps the constant as narrow as it is. Its kernels make floats of
-// it in registers, or in caches for many rows.
+// it in registers, or on a CPU in caches for many rows.
 //
 // before: (x f32[2,32])
 //   w = constant i4[32,4]
