@@ -35,7 +35,10 @@ using namespace tenfold::backends::cuda;
 
 constexpr int kRun = common_divisor(kBlockSteps, kSteps), kRuns = kSteps / kRun;   // steps of a tile that surely share scales
 constexpr int kRows = 8 * ROW_TILES, kColumns = 16 * PANELS, kPitch = kColumns + 4, kThreads = 32 * WARPS;
-constexpr int kFit = 56 / (PANELS * (4 + 3 * kRuns)), kAhead = kFit > 4 ? 4 : kFit < 1 ? 1 : kFit;   // tiles of a warp that are under way
+constexpr int kOfWarp = (kTilesAlong + WARPS - 1) / WARPS;   // tiles, of which so many are under way:
+constexpr int kFit = 56 / (PANELS * (4 + 3 * kRuns)), kMaxAhead = kFit > 4 ? 4 : kFit < 1 ? 1 : kFit;
+constexpr int kAhead = kMaxAhead < kOfWarp ? kMaxAhead : kOfWarp, kRounds = (kOfWarp + kAhead - 1) / kAhead;
+constexpr bool kAllFull = kRounds * kAhead * WARPS == kTilesAlong;
 
 // What a lane has of a tile of weights.
 struct Tile {
@@ -91,35 +94,40 @@ template <int V> __device__ __forceinline__ void compute(const BlockScaledArgume
     const i64 row = first_row + r * 8 + lane / 4;
     rows[r] = (const IN*)a.x + (row < a.m ? row : a.m - 1) * K;
   }
+  const auto read_rows = [&](int tile, Packed (&x)[kSteps][ROW_TILES][kPacked]) {
+    #pragma unroll
+    for (int s = 0; s < kSteps; ++s)
+      #pragma unroll
+      for (int r = 0; r < ROW_TILES; ++r) read_row<V>(rows[r], tile * kTileRows + s * 16 + lane % 4 * 4, x[s][r]);
+  };
   float total[PANELS][ROW_TILES][4] = {};
-  for (int base = warp; base < kTilesAlong; base += kAhead * WARPS) {
+  const auto multiply = [&](const Tile (&w)[PANELS], const Packed (&x)[kSteps][ROW_TILES][kPacked]) {
+    #pragma unroll
+    for (int j = 0; j < PANELS; ++j)
+      #pragma unroll
+      for (int run = 0; run < kRuns; ++run) {
+        const Zeros z = zeros_of(w[j].zero[run][0], w[j].zero[run][1]);
+        float part[ROW_TILES][4] = {};
+        #pragma unroll
+        for (int s = run * kRun; s < (run + 1) * kRun; ++s) {
+          u32 fragment[4];
+          weights_of(w[j].words, s, z, fragment);
+          #pragma unroll
+          for (int r = 0; r < ROW_TILES; ++r) add_products(part[r], fragment, activations_of(x[s][r]));
+        }
+        #pragma unroll
+        for (int r = 0; r < ROW_TILES; ++r) add_scaled(total[j][r], w[j].scale[run], part[r]);
+      }
+  };
+  for (int round = 0; round < kRounds; ++round) {
     #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      const int tile = base + i * WARPS;
-      if (tile >= kTilesAlong) continue;
+      const int tile = (round * kAhead + i) * WARPS + warp;
+      if (!kAllFull && tile >= kTilesAlong) continue;
       Packed x[kSteps][ROW_TILES][kPacked] = {};
-      #pragma unroll
-      for (int s = 0; s < kSteps; ++s)
-        #pragma unroll
-        for (int r = 0; r < ROW_TILES; ++r) read_row<V>(rows[r], tile * kTileRows + s * 16 + lane % 4 * 4, x[s][r]);
-      #pragma unroll
-      for (int j = 0; j < PANELS; ++j)
-        #pragma unroll
-        for (int run = 0; run < kRuns; ++run) {
-          const Tile& w = ahead[i][j];
-          const Zeros z = zeros_of(w.zero[run][0], w.zero[run][1]);
-          float part[ROW_TILES][4] = {};
-          #pragma unroll
-          for (int s = run * kRun; s < (run + 1) * kRun; ++s) {
-            u32 fragment[4];
-            weights_of(w.words, s, z, fragment);
-            #pragma unroll
-            for (int r = 0; r < ROW_TILES; ++r) add_products(part[r], fragment, activations_of(x[s][r]));
-          }
-          #pragma unroll
-          for (int r = 0; r < ROW_TILES; ++r) add_scaled(total[j][r], w.scale[run], part[r]);
-        }
-      fetch(tile + kAhead * WARPS, ahead[i]);
+      read_rows(tile, x);
+      multiply(ahead[i], x);
+      if (round + 1 < kRounds) fetch(tile + kAhead * WARPS, ahead[i]);
     }
   }
 
