@@ -10,12 +10,12 @@ namespace {
 
 class NarrowOnGpu : public tests::FakeGpu {
  protected:
-  plan::Plan plan(const std::string& text, bool fp16, bool tf32 = true) {
+  plan::Plan plan(const std::string& text, bool fp16, bool tf32 = true, std::vector<OptimizationProfile> profiles = {}) {
     const ir::Graph graph =
         ir::parse_graph(text, ir::Registry::builtin(),
                         {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
     BuildConfig config;
-    config.threads = 1, config.optimization_level = 0, config.profiles.clear(), config.fp16 = fp16, config.tf32 = tf32;
+    config.threads = 1, config.optimization_level = 0, config.profiles = std::move(profiles), config.fp16 = fp16, config.tf32 = tf32;
     config.check_overflow = false, config.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
     BuildReport report;
     return builder::build_plan(graph, config, "", backend_, report);
@@ -44,6 +44,17 @@ TEST_F(NarrowOnGpu, ProductsReadWeightsAsTheyAre) {
         EXPECT_LE(made.weights_bytes, kNarrow + 256);
         for (const plan::Step& step : made.programs.at(0).steps) EXPECT_NE(step.op, "DequantizeLinear");
       }
+}
+
+// Few rows and many rows have kernels of their own, and one packing.
+TEST_F(NarrowOnGpu, StepsAndPromptsShareTheWeights) {
+  const auto rows = [](std::int64_t from, std::int64_t to) { return OptimizationProfile{{"x", {{from, 512}, {to, 512}, {to, 512}}}}; };
+  const plan::Plan made = plan("(x f16[n,512], w i4[512,256]!, s f32[4,256]!)\n d = DequantizeLinear(w, s) axis=0 block_size=128\n"
+                               " y = MatMul(x, d)", true, true, {rows(1, 1), rows(2, 400)});
+  ASSERT_EQ(made.programs.size(), 2u);
+  EXPECT_EQ(made.programs[0].steps.at(0).tactic, "matmul_block_scaled_few");
+  EXPECT_EQ(made.programs[1].steps.at(0).tactic, "matmul_block_scaled_many");
+  EXPECT_LE(made.weights_bytes, 512 * 256 / 2 + 4 * 256 * 4 + 256);
 }
 
 // Where f32 may not be rounded, weights become floats, as they do for older GPUs.
