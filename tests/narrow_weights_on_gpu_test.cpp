@@ -49,7 +49,7 @@ TEST_F(NarrowOnGpu, ProductsReadWeightsAsTheyAre) {
 // Few rows and many rows have kernels of their own, and one packing.
 TEST_F(NarrowOnGpu, StepsAndPromptsShareTheWeights) {
   const auto rows = [](std::int64_t from, std::int64_t to) { return OptimizationProfile{{"x", {{from, 512}, {to, 512}, {to, 512}}}}; };
-  const plan::Plan made = plan("(x f16[n,512], w i4[512,256]!, s f32[4,256]!)\n d = DequantizeLinear(w, s) axis=0 block_size=128\n"
+  const plan::Plan made = plan("(x f16[n,512], w i4[512,256]!, s f16[4,256]!)\n d = DequantizeLinear(w, s) axis=0 block_size=128\n"
                                " y = MatMul(x, d)", true, true, {rows(1, 1), rows(2, 400)});
   ASSERT_EQ(made.programs.size(), 2u);
   EXPECT_EQ(made.programs[0].steps.at(0).tactic, "matmul_block_scaled_few");
