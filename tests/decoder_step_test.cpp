@@ -92,7 +92,7 @@ TEST_F(DecoderStep, NarrowWeightsStayNarrow) {
       for (const plan::Step& step : program.steps) {
         EXPECT_EQ(step.tactic.find("matmul_gemv"), std::string::npos) << step.tactic;
         EXPECT_NE(step.tactic, "reference") << step.op;
-        if (!step.tactic.starts_with("matmul_block_scaled_")) continue;
+        if (step.op != "MatMulBlockScaled" && step.op != "NormMatMulBlockScaled") continue;
         ++products;
         EXPECT_LE(bits(step.in.at(1).dtype), 8);
         EXPECT_TRUE(step.in.at(1).packed);
@@ -100,6 +100,11 @@ TEST_F(DecoderStep, NarrowWeightsStayNarrow) {
       }
       EXPECT_EQ(products, 5 * kLayers + 1) << "queries, keys and values are one";
     }
+    // As with floats, but for the gate, which is a product of its own.
+    std::map<std::string, int> kernels = kernels_of(made.programs.at(0));
+    EXPECT_EQ(kernels["norm_matmul_block_scaled_few"], 3 * kLayers + 1);
+    EXPECT_EQ(kernels["matmul_block_scaled_few"], 2 * kLayers);
+    EXPECT_EQ(made.programs.at(0).steps.size(), 7u * kLayers + 4);
     std::filesystem::remove_all(plans_);
   }
 }

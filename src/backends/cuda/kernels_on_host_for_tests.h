@@ -7,6 +7,7 @@
 #include <ucontext.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -76,6 +77,14 @@ class Block {
     }
     wait(w.taken, 32);
   }
+  float shuffle_xor(float x, unsigned by) {
+    Warp& w = warps_[threadIdx.x / 32];
+    w.values[threadIdx.x % 32] = x;
+    wait(w.given, 32);
+    x = w.values[threadIdx.x % 32 ^ by];
+    wait(w.taken, 32);
+    return x;
+  }
   void copy(void* to, const void* from, bool there) { threads_[threadIdx.x].open.push_back({to, there ? from : nullptr}); }
   void commit() {
     Thread& t = threads_[threadIdx.x];
@@ -107,7 +116,7 @@ class Block {
     unsigned passed = 0;
   };
   struct Warp {
-    float a[16][16], b[8][16];
+    float a[16][16], b[8][16], values[32];
     Barrier given, taken;
   };
   void body() {
@@ -146,6 +155,12 @@ inline void __syncthreads() { Block::now()->synchronize(); }
 inline void cp_async_16(void* to, const void* from, bool there) { Block::now()->copy(to, from, there); }
 inline void cp_async_commit_group() { Block::now()->commit(); }
 template <int kLeft> void cp_async_wait_group() { Block::now()->wait_copies(kLeft); }
+struct Sum {};
+template <class> float over_warp(float x) {
+  for (unsigned by = 16; by > 0; by /= 2) x += Block::now()->shuffle_xor(x, by);
+  return x;
+}
+inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
 inline int min(int a, int b) { return a < b ? a : b; }
 inline u32 __float_as_uint(float x) { return std::bit_cast<u32>(x); }
 inline float __uint_as_float(u32 x) { return std::bit_cast<float>(x); }

@@ -89,7 +89,7 @@ Names canonical_for_launches() {
 Names fuse_for_launches() {
   return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_gemm_layer_norm", "fuse_quantized_norm",
           "fuse_quantized_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common",
-          "fuse_rotary_cache_update", "fuse_norm_matmul"};
+          "fuse_rotary_cache_update", "fuse_norm_matmul", "fuse_norm_block_scaled"};
 }
 // Norms that their readers compute, and GroupNorms as rows.
 Names other_form_for_fp16() {

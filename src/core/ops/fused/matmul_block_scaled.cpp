@@ -2,23 +2,11 @@
 // `block_size` neighbors of a column. The matrix stays as narrow as it is. Made of MatMul with a dequantized constant.
 //
 // Operands: x [.., K], integers [K, N], scales [ceil(K / block_size), N], zero points of the scales' shape and the integers' type.
-#include "ir/fault.h"
+#include "ops/fused/block_scaled_common.h"
 #include "ops/fused/fused_common.h"
-#include "ops/matmul/matmul_common.h"
 
 namespace tenfold::ir {
 namespace {
-
-void infer(InferCall& call) {
-  const std::int64_t block = call.attributes().integer("block_size");
-  call.validate(block > 0, "block_size is ", block, ", it has to be more than 0");
-  call.check_shape(call.rank(1) == 2, "the integers have rank ", call.rank(1), ", expected 2");
-  const Dims expected{ceil_div(call.dims(1)[0], block), call.dims(1)[1]};
-  call.check_shape(call.dims(2) == expected, "the scales are ", text(call.dims(2)), ", expected ", text(expected));
-  if (call.has(3))
-    call.check_shape(call.dims(3) == expected, "the zero points are ", text(call.dims(3)), ", the scales ", text(expected));
-  call.out(0, call.dtype(0), ops::matmul_dims(call, call.dims(0), call.dims(1)));
-}
 
 std::vector<Value*> decompose(Graph& graph, Node& node) {
   Decomposition x(graph, node);
@@ -36,7 +24,7 @@ OpDef op_matmul_block_scaled() {
                 .max_inputs = 4,
                 .types = "T, Q, f32, Q -> T; T: f32|f16|bf16; Q: i4|u4|i8|u8",
                 .optional_attributes = "block_size: int",
-                .infer = infer,
+                .infer = ops::infer_block_scaled,
                 .decompose = decompose,
                 .traits = {.gemm_kind = GemmKind::matrix, .permission = {.rounding = true}, .anchor = true, .narrows = true},
                 .cases = {"f32[2,32] i4[32,5]! f32[2,5](0.01,0.05)! block_size=16",

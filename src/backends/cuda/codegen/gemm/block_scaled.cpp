@@ -39,6 +39,8 @@ int ManyRowsTile::shared_bytes(const BlockScaledProblem& p) const {
 std::string generate_block_scaled_few(const BlockScaledProblem& p, const FewRowsTile& tile) {
   KernelText text = begin(p, 1);
   text.define("ROW_TILES", tile.row_tiles), text.define("PANELS", tile.panels), text.define("WARPS", tile.warps);
+  text.define("NORM", p.norm ? 1 : 0), text.define("EPSILON", cat(decimal(p.epsilon), "f"));
+  text.define("NORM_SCALE", storage_type(p.norm_scale)), text.define("LOAD_SCALE(x)", loaded(p.norm_scale, "(x)"));
   return text.of("gemm/block_scaled_few.cu");
 }
 

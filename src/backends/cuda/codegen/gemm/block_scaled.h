@@ -11,6 +11,9 @@ struct BlockScaledProblem {
   GemmProblem gemm;              // `in`: of activations; `weight`: i4, u4, i8 or u8
   std::int64_t block = 0;        // rows of weights that share a scale; k: all of them
   bool zeros = false;            // zero points are given
+  bool norm = false;             // of few rows: they are divided by their root mean square, and multiplied by a scale of this type
+  double epsilon = 0;
+  DType norm_scale = DType::f16;
   int weight_bits() const { return bits(gemm.weight); }
   std::int64_t panels() const { return (gemm.n + 15) / 16; }
   std::int64_t tiles() const { return (gemm.k * weight_bits() + 255) / 256; }   // along k

@@ -23,8 +23,9 @@ struct BlockScaledArguments {
   void* y;
   const void* epilogue[8];   // the epilogue's operands
   i64 m;
+  const void* norm;          // the scale of the norm that rows are given, or nothing
 };
-static_assert(sizeof(BlockScaledArguments) == 112 && TENFOLD_OFFSET(BlockScaledArguments, epilogue) == 40 &&
+static_assert(sizeof(BlockScaledArguments) == 120 && TENFOLD_OFFSET(BlockScaledArguments, epilogue) == 40 &&
               TENFOLD_OFFSET(BlockScaledArguments, m) == 104);
 
 struct BlockScaledPlace {

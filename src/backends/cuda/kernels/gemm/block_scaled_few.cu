@@ -1,6 +1,7 @@
 // Few rows times weights of 4 or 8 bits with a scale for each block of a column, with any epilogue, at the rate of memory. The warps of a
 // block share the sum over k, tile by tile of weights in turn, which they read ahead and before the kernel in front has ended; then their
-// sums meet in shared memory, where neighboring threads take neighboring columns.
+// sums meet in shared memory, where neighboring threads take neighboring columns. Rows may be normalized (NORM): each block takes their
+// mean squares first, while weights are under way.
 #ifndef ON_HOST
 #include "backends/cuda/kernels/lib/prelude.cuh"
 #endif
@@ -19,6 +20,11 @@
 #define ROW_TILES 1          // of a block: eight rows each
 #define PANELS 2             // of a block: 16 columns each
 #define WARPS 8
+#define NORM 1
+#define EPSILON 1e-5f
+#define NORM_SCALE u16
+#define LOAD(x) from_f16(x)
+#define LOAD_SCALE(x) from_f16(x)
 #define WIDTH 1
 #define EPILOGUE for (int v = 0; v < WIDTH; ++v) y[v] = to_f16(sum[v]);   // sum[WIDTH] at row m, column n
 #endif
@@ -74,6 +80,45 @@ template <int V> __device__ __forceinline__ void read_row(const IN* row, int k, 
   }
 }
 
+#if NORM
+// Each row's squares, by warp; a.m: rows beyond the last are not there.
+template <int V> __device__ __forceinline__ void sum_squares(const BlockScaledArguments& a, i64 first_row, float (&room)[kRows][WARPS]) {
+  const i64 left = a.m - first_row;
+  for (int r = 0; r < (left < kRows ? (int)left : kRows); ++r) {
+    const IN* const row = (const IN*)a.x + (first_row + r) * K;
+    float sum = 0;
+    for (int k = threadIdx.x * V; k < K; k += kThreads * V) {
+      IN x[V];
+      read<V>(row + k, x);
+      #pragma unroll
+      for (int v = 0; v < V; ++v) sum += LOAD(x[v]) * LOAD(x[v]);
+    }
+    sum = over_warp<Sum>(sum);
+    if (threadIdx.x % 32 == 0) room[r][threadIdx.x / 32] = sum;
+  }
+  __syncthreads();
+}
+// Activations times `by` and the norm's scale, as the norm would store them. Elements beyond a row are 0, whatever they are multiplied by.
+template <int V> __device__ __forceinline__ void normalize(Packed (&x)[kPacked], float by, const NORM_SCALE* scale, int k) {
+  NORM_SCALE g[4] = {};
+  if constexpr (V == 4) {
+    if (K % kTileRows == 0 || k < K) read<4>(scale + k, g);
+  } else {
+    #pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (k + i < K) g[i] = scale[k + i];
+  }
+#if F32
+  #pragma unroll
+  for (int i = 0; i < 4; ++i) x[i] *= by * LOAD_SCALE(g[i]);
+#else
+  #pragma unroll
+  for (int i = 0; i < 2; ++i)
+    x[i] = pair(LOAD((u16)x[i]) * by * LOAD_SCALE(g[2 * i]), LOAD((u16)(x[i] >> 16)) * by * LOAD_SCALE(g[2 * i + 1]));
+#endif
+}
+#endif
+
 template <int V> __device__ __forceinline__ void compute(const BlockScaledArguments& a) {
   __shared__ float room[WARPS][kRows][kPitch];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, first_panel = blockIdx.x * PANELS;
@@ -89,16 +134,33 @@ template <int V> __device__ __forceinline__ void compute(const BlockScaledArgume
   enter();   // weights do not depend on the kernel before
 
   const IN* rows[ROW_TILES];   // rows beyond the last are computed, and not written
+#if NORM
+  __shared__ float squares[kRows][WARPS];
+  sum_squares<V>(a, first_row, squares);
+  float inverse[ROW_TILES];
+#endif
   #pragma unroll
   for (int r = 0; r < ROW_TILES; ++r) {
-    const i64 row = first_row + r * 8 + lane / 4;
-    rows[r] = (const IN*)a.x + (row < a.m ? row : a.m - 1) * K;
+    const i64 wanted = first_row + r * 8 + lane / 4, row = wanted < a.m ? wanted : a.m - 1;
+    rows[r] = (const IN*)a.x + row * K;
+#if NORM
+    float sum = 0;
+    #pragma unroll
+    for (int w = 0; w < WARPS; ++w) sum += squares[row - first_row][w];
+    inverse[r] = rsqrtf(sum * (1.f / K) + EPSILON);
+#endif
   }
   const auto read_rows = [&](int tile, Packed (&x)[kSteps][ROW_TILES][kPacked]) {
     #pragma unroll
     for (int s = 0; s < kSteps; ++s)
       #pragma unroll
-      for (int r = 0; r < ROW_TILES; ++r) read_row<V>(rows[r], tile * kTileRows + s * 16 + lane % 4 * 4, x[s][r]);
+      for (int r = 0; r < ROW_TILES; ++r) {
+        const int k = tile * kTileRows + s * 16 + lane % 4 * 4;
+        read_row<V>(rows[r], k, x[s][r]);
+#if NORM
+        normalize<V>(x[s][r], inverse[r], (const NORM_SCALE*)a.norm, k);
+#endif
+      }
   };
   float total[PANELS][ROW_TILES][4] = {};
   const auto multiply = [&](const Tile (&w)[PANELS], const Packed (&x)[kSteps][ROW_TILES][kPacked]) {

@@ -2,6 +2,7 @@
 //   SPEC  FEW, MANY or EACH, type of activations, bits of weights, whether these are signed, whether there are zero points
 //   SIZE  N, K, BLOCK
 //   TILE  ROW_TILES, PANELS, WARPS, and of MANY STAGES and VECTORS; not of EACH
+//   NORM  of FEW, where it is 1
 #define FIRST(...) FIRST_OF(__VA_ARGS__)
 #define FIRST_OF(a, ...) a
 #define SECOND(...) SECOND_OF(__VA_ARGS__)
@@ -44,6 +45,12 @@
 #if FIRST(SPEC) == FEW
 #define WIDTH 1
 #define __shared__ static
+#ifndef NORM
+#define NORM 0
+#endif
+#define EPSILON 0.25f
+#define NORM_SCALE float
+#define LOAD_SCALE(x) (x)
 #elif FIRST(SPEC) == EACH
 #define WIDTH 1
 #define THREADS 64
@@ -64,7 +71,13 @@ inline void mma(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
 }
 inline u32 masked_with(u32 a, u32 mask, u32 with) { return (a & mask) | with; }
 inline u32 multiply_add_pairs(u32 a, u32 b, u32 c) { return exact_pairs(a, b, c, BF16); }
-inline u32 pair(float low, float high) { return exact_bf16(low) | static_cast<u32>(exact_bf16(high)) << 16; }
+inline u32 pair(float low, float high) {   // of a norm's results, or of integers
+#if FIRST(SPEC) == FEW && NORM
+  return static_cast<u32>(BF16 ? to_bf16(low) : to_f16(low)) | static_cast<u32>(BF16 ? to_bf16(high) : to_f16(high)) << 16;
+#else
+  return exact_bf16(low) | static_cast<u32>(exact_bf16(high)) << 16;
+#endif
+}
 
 #if FIRST(SPEC) == FEW
 #include "backends/cuda/kernels/gemm/block_scaled_few.cu"
@@ -81,7 +94,7 @@ const KernelCase kCase = {
     .weight = BITS == 4 ? (FOURTH(SPEC) ? DType::i4 : DType::u4) : FOURTH(SPEC) ? DType::i8 : DType::u8,
     .zeros = ZEROS != 0, .n = N, .k = K, .block = BLOCK,
 #if FIRST(SPEC) == FEW
-    .few_tile = FewRowsTile{ROW_TILES, PANELS, WARPS}, .kernels = {singles, K % 4 == 0 ? vectors : nullptr},
+    .norm = NORM != 0, .few_tile = FewRowsTile{ROW_TILES, PANELS, WARPS}, .kernels = {singles, K % 4 == 0 ? vectors : nullptr},
 #elif FIRST(SPEC) == EACH
     .kernels = {elements, nullptr},
 #else
@@ -111,6 +124,10 @@ const KernelCase kCase = {
 #undef VECTORS
 #undef WIDTH
 #undef THREADS
+#undef NORM
+#undef EPSILON
+#undef NORM_SCALE
+#undef LOAD_SCALE
 #undef IN
 #undef LOAD
 #undef OUT

@@ -13,7 +13,7 @@ namespace {
 
 using std::int64_t;
 
-constexpr std::size_t kWords = 1, kScales = 2, kZeros = 3;
+constexpr std::size_t kWords = 1, kScales = 2, kZeros = 3, kNorm = 4;
 
 bool is_narrow(DType t) { return t == DType::i4 || t == DType::u4 || t == DType::i8 || t == DType::u8; }
 bool is_signed(DType t) { return t == DType::i4 || t == DType::i8; }
@@ -21,10 +21,12 @@ bool is_signed(DType t) { return t == DType::i4 || t == DType::i8; }
 Verdict constants_suit(const Problem& p) {
   if (!is_narrow(p.in[kWords].dtype)) return Verdict::no("the weights are no integers of 4 or 8 bits");
   if (p.in[kScales].dtype != DType::f32) return Verdict::no("the scales are not f32");
-  for (std::size_t i = kWords; i < static_cast<std::size_t>(p.anchor_inputs); ++i)
-    if (given(p, i) && !(p.in[i].constant && p.in[i].dims.size() == 2))
+  for (std::size_t i = kWords; i <= kZeros; ++i)
+    if (own(p, i) && !(p.in[i].constant && p.in[i].dims.size() == 2))
       return Verdict::no("weights, scales or zero points are no constant matrix");
-  return Verdict::ok();
+  if (!own(p, kNorm)) return Verdict::ok();
+  if (!is_short_float(p.in[kNorm].dtype)) return Verdict::no(cat("the norm's scale is ", name(p.in[kNorm].dtype)));
+  return Verdict::only_if(p.in[kNorm].dense && p.in[kNorm].dims == ir::Dims{p.in[kWords].dims[0]}, "the norm's scale is not one dense row");
 }
 
 // A matrix of 4 or 8 bits by its elements, signed ones with half of their range added.
@@ -88,7 +90,8 @@ Verdict read_block_scaled(const Problem& p, BlockScaled& read) {
   read.epilogue = std::move(fused.epilogue), read.rows = fused.rows;
   read.problem.gemm = std::move(fused.gemm), read.problem.gemm.weight = p.in[kWords].dtype;
   read.problem.block = std::min(p.attributes->integer("block_size"), read.problem.gemm.k);
-  read.problem.zeros = own(p, kZeros);
+  read.problem.zeros = own(p, kZeros), read.problem.norm = own(p, kNorm);
+  if (read.problem.norm) read.problem.epsilon = p.attributes->number("epsilon"), read.problem.norm_scale = p.in[kNorm].dtype;
   return Verdict::only_if(read.problem.gemm.k < int64_t{1} << 30 && read.problem.gemm.n < int64_t{1} << 30, "the matrix is too large");
 }
 BlockScaled block_scaled_of(const Problem& p) {
@@ -155,8 +158,10 @@ double block_scaled_work(const Problem& p) {
 }
 
 BlockScaledArguments block_scaled_arguments(const RunArgs& args, const BlockScaled& read) noexcept {
-  BlockScaledArguments a{args.in[0].data, args.in[kWords].data, args.in[kScales].data, nullptr, args.out[0].data, {}, matmul_rows(args)};
+  BlockScaledArguments a{args.in[0].data, args.in[kWords].data, args.in[kScales].data, nullptr, args.out[0].data, {}, matmul_rows(args),
+                         nullptr};
   if (read.problem.zeros) a.zeros = args.in[kZeros].data;
+  if (read.problem.norm) a.norm = args.in[kNorm].data;
   place_epilogue(args, read.epilogue, a.epilogue);
   return a;
 }

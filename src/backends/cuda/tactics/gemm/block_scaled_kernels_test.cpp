@@ -35,6 +35,7 @@ struct KernelCase {
   DType type, weight;
   bool zeros;
   int64_t n, k, block;
+  bool norm = false;   // with a scale in f32
   std::optional<FewRowsTile> few_tile = {};
   std::optional<ManyRowsTile> many_tile = {};
   bool by_vectors = false;   // of many
@@ -118,6 +119,18 @@ std::uint32_t exact_pairs(std::uint32_t a, std::uint32_t b, std::uint32_t c, boo
 #define SIZE 16, 77, 32
 #define TILE 1, 1, 16
 #include "backends/cuda/tactics/gemm/block_scaled_case_for_tests.h"
+#define CASE few_f16_u4_norm
+#define SPEC FEW, HALF, 4, 0, 1
+#define SIZE 40, 328, 32
+#define TILE 1, 2, 4
+#define NORM 1
+#include "backends/cuda/tactics/gemm/block_scaled_case_for_tests.h"
+#define CASE few_f32_i8_norm
+#define SPEC FEW, SINGLE, 8, 1, 0
+#define SIZE 17, 101, 101
+#define TILE 2, 1, 4
+#define NORM 1
+#include "backends/cuda/tactics/gemm/block_scaled_case_for_tests.h"
 #define CASE many_f16_i4
 #define SPEC MANY, HALF, 4, 1, 0
 #define SIZE 72, 328, 128
@@ -167,9 +180,9 @@ namespace {
 
 const KernelCase* const kCases[] = {
     &few_f16_i4::kCase, &few_f16_u4_zeros::kCase, &few_bf16_u4::kCase, &few_bf16_i4_one_block::kCase, &few_f16_u8_zeros::kCase,
-    &few_bf16_i8::kCase, &few_f32_i4::kCase, &few_f32_u8_zeros::kCase, &many_f16_i4::kCase, &many_f16_u4_zeros::kCase,
-    &many_bf16_i4_one_block::kCase, &many_bf16_u8_zeros::kCase, &many_f16_i8::kCase, &many_f32_u4_zeros::kCase,
-    &many_f32_i8_one_block::kCase, &each_f32_u4_zeros::kCase, &each_f16_i8::kCase};
+    &few_bf16_i8::kCase, &few_f32_i4::kCase, &few_f32_u8_zeros::kCase, &few_f16_u4_norm::kCase, &few_f32_i8_norm::kCase,
+    &many_f16_i4::kCase, &many_f16_u4_zeros::kCase, &many_bf16_i4_one_block::kCase, &many_bf16_u8_zeros::kCase,
+    &many_f16_i8::kCase, &many_f32_u4_zeros::kCase, &many_f32_i8_one_block::kCase, &each_f32_u4_zeros::kCase, &each_f16_i8::kCase};
 
 std::string problem(const KernelCase& c, int64_t m) {
   const std::string blocks = cat("[", (c.k + c.block - 1) / c.block, ",", c.n, "]");
@@ -194,6 +207,19 @@ std::vector<std::pair<double, double>> sums_of(const std::vector<Tensor>& in, co
   return sums;
 }
 
+// Rows divided by their root mean square, times the scale, as activations store them; epsilon is 0.25.
+Tensor normalized(const Tensor& x, const Tensor& scale, const KernelCase& c) {
+  Tensor y(c.type, x.shape());
+  for (int64_t row = 0; row < x.size() / c.k; ++row) {
+    double squares = 0;
+    for (int64_t k = 0; k < c.k; ++k) squares += x.as_double(row * c.k + k) * x.as_double(row * c.k + k);
+    const double inverse = 1 / std::sqrt(squares / static_cast<double>(c.k) + 0.25);
+    for (int64_t k = 0; k < c.k; ++k)
+      store_double(c.type, y.mutable_raw(), row * c.k + k, x.as_double(row * c.k + k) * inverse * scale.as_double(k));
+  }
+  return y;
+}
+
 // `first`: what rows after the first one begin with.
 void check_case(const KernelCase& c, int64_t m, const std::vector<float>& first = {}) {
   SCOPED_TRACE(cat(c.name, ", ", m, " rows"));
@@ -208,6 +234,8 @@ void check_case(const KernelCase& c, int64_t m, const std::vector<float>& first 
   testing::OnHost memory(workers);
   std::vector<const Tensor*> constants;
   for (const Tensor& t : one.operands) constants.push_back(&t);
+  const Tensor norm = ops::random_tensor(DType::f32, {c.k}, 5, 0.5, 1.5);
+  const void* const norm_scale = c.norm ? memory.place(norm.raw(), norm.bytes(), 16, false) : nullptr;
   const void* packed[4] = {};
   for (int input = 1; input < static_cast<int>(one.operands.size()); ++input) {
     const int64_t bytes = block_scaled_bytes(run.problem, {}, input);
@@ -217,6 +245,8 @@ void check_case(const KernelCase& c, int64_t m, const std::vector<float>& first 
   }
   const int64_t element = bits(c.type) / 8;
   const void* x = memory.place(one.operands[0].raw(), one.operands[0].bytes(), c.by_vectors ? 16 : element, false);
+  const void* const aligned_x = memory.place(one.operands[0].raw(), one.operands[0].bytes(), 16, false);
+  if (c.norm) one.operands[0] = normalized(one.operands[0], norm, c);
   const auto expected = sums_of(one.operands, c, m);
   if (c.many_tile) {
     EXPECT_EQ(c.many_tile->shared_bytes(read.problem), c.shared_bytes);
@@ -224,11 +254,11 @@ void check_case(const KernelCase& c, int64_t m, const std::vector<float>& first 
   for (const bool backwards : {false, true})
     for (const auto kernel : c.kernels) {
       if (!kernel) continue;
-      if (kernel == c.kernels[1]) x = memory.place(one.operands[0].raw(), one.operands[0].bytes(), 16, false);
+      if (kernel == c.kernels[1]) x = aligned_x;
       Tensor y(c.type, {m, c.n});
       std::memset(y.mutable_raw(), 0xff, static_cast<std::size_t>(y.bytes()));
       void* const to = memory.place(y.raw(), y.bytes(), c.by_vectors ? 16 : element, false);
-      const BlockScaledArguments a{x, packed[1], packed[2], packed[3], to, {}, m};
+      const BlockScaledArguments a{x, packed[1], packed[2], packed[3], to, {}, m, norm_scale};
       const auto across = static_cast<unsigned>((c.n + c.columns - 1) / c.columns), down = static_cast<unsigned>((m + c.rows - 1) / c.rows);
       for (unsigned block = 0; block < across * down; ++block) {
         if (c.shared) std::memset(c.shared, 0xff, static_cast<std::size_t>(c.shared_bytes));
@@ -243,7 +273,8 @@ void check_case(const KernelCase& c, int64_t m, const std::vector<float>& first 
           ASSERT_TRUE(std::isnan(sum) ? std::isnan(y.as_double(i)) : y.as_double(i) == sum) << y.as_double(i) << " for " << sum;
           continue;
         }
-        ASSERT_NEAR(y.as_double(i), sum, rounding * std::fabs(sum) + 3e-7 * magnitude) << "element " << i / c.n << ", " << i % c.n;
+        const double of_norm = c.norm ? 0x1p-14 * magnitude : 0;   // other neighbors are nearest now and then
+        ASSERT_NEAR(y.as_double(i), sum, rounding * std::fabs(sum) + 3e-7 * magnitude + of_norm) << "row " << i / c.n << ", " << i % c.n;
       }
     }
 }

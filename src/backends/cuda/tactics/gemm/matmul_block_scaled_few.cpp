@@ -1,5 +1,5 @@
 // matmul_block_scaled_few: few rows times a constant matrix of 4 or 8 bits with a scale for each block of a column, on tensor cores, at the
-// rate at which the matrix is read; with any epilogue.
+// rate at which the matrix is read; with any epilogue. NormMatMulBlockScaled: rows are normalized on the way.
 #include "backends/cuda/tactics/gemm/block_scaled_common.h"
 #include "base/checked.h"
 
@@ -61,7 +61,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const BlockScaledArguments a = block_scaled_arguments(args, k.read);
-  const bool vectors = reinterpret_cast<std::uintptr_t>(a.x) % 16 == 0 && k.read.problem.gemm.k % 4 == 0;
+  const auto place = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  const bool vectors = (place(a.x) | place(a.norm)) % 16 == 0 && k.read.problem.gemm.k % 4 == 0;
   const Grid grid{ceil_div(k.read.problem.panels(), int64_t{k.tile.panels}), ceil_div(a.m, int64_t{8 * k.tile.row_tiles})};
   return launch(queue_of(args), vectors ? k.vectors : k.singles, grid, 32u * static_cast<unsigned>(k.tile.warps), 0, &a, Start::early);
 }
@@ -70,13 +71,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_matmul_block_scaled_few() {
   return packed_tactic(
-      {.name = "matmul_block_scaled_few", .ops = {"MatMulBlockScaled"},
+      {.name = "matmul_block_scaled_few", .ops = {"MatMulBlockScaled", {"NormMatMulBlockScaled", "norm_matmul_block_scaled_few"}},
        .cases = {"MatMulBlockScaled f16[1,4096] i4[4096,250]! f32[32,250](0.01,0.05)! block_size=128",
                  "MatMulBlockScaled f16[5,210] u4[210,70]! f32[7,70](0.01,0.05)! u4[7,70]! block_size=32",
                  "MatMulBlockScaled bf16[2,6,101] i4[101,37]! f32[1,37](0.01,0.05)! i4[1,37]! block_size=101",
                  "MatMulBlockScaled bf16[1,1,640] u8[640,2100]! f32[5,2100](0.01,0.05)! u8[5,2100]! block_size=128",
                  "MatMulBlockScaled f16[16,256] i8[256,48]! f32[16,48](0.01,0.05)! block_size=16",
                  "MatMulBlockScaled f32[3,500] i4[500,133]! f32[11,133](0.01,0.05)! block_size=48 numerics={round_to=tf32}",
+                 "NormMatMulBlockScaled f16[1,1,2048] i4[2048,250]! f32[16,250](0.01,0.05)! _ f16[2048]! block_size=128",
+                 "NormMatMulBlockScaled bf16[3,101] u8[101,70]! f32[4,70](0.01,0.05)! u8[4,70]! f32[101]! block_size=32",
+                 "NormMatMulBlockScaled f32[9,100] i8[100,36]! f32[2,36](0.01,0.05)! _ f32[100]! block_size=64 numerics={round_to=tf32}",
                  "MatMulBlockScaled f32[9,100] i8[100,36]! f32[2,36](0.01,0.05)! block_size=64 numerics={round_to=tf32}"}},
       {supports, configs, valid, block_scaled_bytes, block_scaled_pack, block_scaled_unpack, open, run, block_scaled_work});
 }
