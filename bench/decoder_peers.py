@@ -6,10 +6,11 @@
 
 FOLDER: as transformers saves a model; bench/decoder_models.py writes random weights of known shapes. Sides: tenfold (fp32, tf32,
 bf16, fp16, or the option weights, with bf16: tenfold-int4:g32), transformers' eager mode with its DynamicCache, torch.compile
-with a StaticCache, which on a GPU records its steps (reduce-overhead), and llama.cpp with FOLDER/bf16.gguf, q4_0.gguf and so on
-(llamacpp-q4_0), which bench/decoder_gguf.py writes; its caches are f16; llamacppplain keeps weights as the file has them, not packed
-for AMX or AVX. Figures are medians of steps, then of rounds; the JSON also has each round's quickest tenth of steps, for machines
-that are not quiet. --tenfold: that program's `generate --benchmark` in place of the package.
+with a StaticCache, which on a GPU records its steps (reduce-overhead; compile-int4:g128: linear layers by torch's int4 product), and
+llama.cpp with FOLDER/bf16.gguf, q4_0.gguf and so on (llamacpp-q4_0), which bench/decoder_gguf.py writes; its caches are f16;
+llamacppplain keeps weights as the file has them, not packed for AMX or AVX. Figures are medians of steps, then of rounds; the JSON
+also has each round's quickest tenth of steps, for machines that are not quiet. --tenfold: that program's `generate --benchmark` in
+place of the package.
 """
 import argparse
 import ctypes
@@ -32,7 +33,8 @@ def program_side(a, precision):
     words = [a.tenfold, 'generate', a.folder, f'--maxLength={LENGTH}', '--benchmark', f'--promptTokens={a.prompt}',
              f'--maxTokens={a.steps}', f'--threads={a.threads}', f'--device={a.device}', '--json', f'--planCache={a.plans}']
     flag = {'fp32': '--noTF32', 'tf32': '--precision=fp32'}.get(precision, f'--precision={precision}')
-    times = json.loads(subprocess.run([*words, flag], check=True, capture_output=True, text=True).stdout)
+    flags = ['--precision=bf16', f'--weights={precision}'] if precision.startswith('int') else [flag]
+    times = json.loads(subprocess.run([*words, *flags], check=True, capture_output=True, text=True).stdout)
     return [times['prompt_ms']], [times['step_ms']]
 
 
@@ -54,14 +56,44 @@ def tenfold_side(a, precision):
     return prompts[1:], steps[a.steps:]
 
 
+def with_int4(model, group):
+    """Linear layers of a model in bf16, but for the one that gives the logits, by torch's own int4 product."""
+    import torch
+
+    class Int4(torch.nn.Module):
+        def __init__(self, linear):
+            super().__init__()
+            w = linear.weight.float().unflatten(1, (-1, group))
+            scale = w.abs().amax(-1, keepdim=True).clamp(min=1e-6) / 7
+            q = (w / scale).round().clamp(-8, 7).add(8).flatten(1).to(torch.uint8)
+            packed = (q[:, ::2] << 4 | q[:, 1::2]).contiguous()
+            both = torch.stack([scale[..., 0], torch.zeros_like(scale[..., 0])], -1)
+            self.register_buffer('packed', torch.ops.aten._convert_weight_to_int4pack(packed, 8))
+            self.register_buffer('scales', both.transpose(0, 1).contiguous().bfloat16())
+            self.columns = linear.out_features
+
+        def forward(self, x):
+            y = torch.ops.aten._weight_int4pack_mm(x.flatten(0, -2), self.packed, group, self.scales)
+            return y.unflatten(0, x.shape[:-1])
+
+    for name, module in list(model.named_modules()):
+        if isinstance(module, torch.nn.Linear) and name != 'lm_head':
+            owner, _, last = name.rpartition('.')
+            setattr(model.get_submodule(owner), last, Int4(module))
+    return model
+
+
 def torch_side(a, precision, compiled):
     import torch
     from transformers import AutoModelForCausalLM, StaticCache
     gpu = a.device != 'cpu'
     torch.set_num_threads(a.threads)
     torch.backends.cuda.matmul.allow_tf32 = precision == 'tf32'
-    dtype = {'bf16': torch.bfloat16, 'fp16': torch.float16}.get(precision, torch.float32)
+    int4 = precision.startswith('int4:g')
+    dtype = {'bf16': torch.bfloat16, 'fp16': torch.float16}.get(precision, torch.bfloat16 if int4 else torch.float32)
     model = AutoModelForCausalLM.from_pretrained(a.folder, dtype=dtype).eval().to(a.device)
+    if int4:
+        model = with_int4(model, int(precision.removeprefix('int4:g')))
     ids = torch.arange(1, a.prompt + 1, device=a.device)[None]
     one = torch.tensor([[5]], device=a.device)
     step = torch.compile(model, mode='reduce-overhead' if gpu else 'default') if compiled else model

@@ -100,6 +100,8 @@ foreach(test background_test c_build_test)   # builds run in a process of the pr
   add_dependencies(${test} tenfold)
 endforeach()
 target_compile_definitions(backends_test PRIVATE TENFOLD_HELPER="$<TARGET_FILE:tenfold-nvrtc>")
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/backends/cuda/tactics/gemm/block_scaled_kernels_test.cpp
+  PROPERTIES COMPILE_OPTIONS -Wno-unknown-pragmas)   # CUDA C
 # The C interface is tried by a C file.
 enable_language(C)
 add_library(c_api_use OBJECT ${CMAKE_SOURCE_DIR}/src/interfaces/c/build/api_use.c ${CMAKE_SOURCE_DIR}/src/interfaces/c/build/runtime_use.c)

@@ -30,8 +30,9 @@ class DecoderStep : public ::testing::Test {
     if (fake_) FakeDriver::put();
   }
   // Makes the engine and takes some steps, which a cache that is not continued in place would refuse.
-  void generate(bool fp16) {
+  void generate(bool fp16, const std::string& weights = "") {
     DecoderOptions options;
+    options.weights = weights;
     options.cache = PlanCacheOptions{};
     options.cache->folder = plans_;
     options.build.device = "cuda:" + std::to_string(FakeDriver::kOrdinal);
@@ -76,6 +77,46 @@ TEST_F(DecoderStep, SixKernelsForEachLayer) {
     EXPECT_EQ(kernels["rms_norm_rows"] + kernels["rotary_embedding_elements"] + kernels["tensor_scatter_elements"], 0);
     EXPECT_EQ(step.steps.size(), 6u * kLayers + 4) << "beside the layers: embeddings, the mask, the token that is asked for, the words";
     std::filesystem::remove_all(plans_);
+  }
+}
+
+// No weight is unfolded, in the plan or by a step of its own; the words' product has 8 bits.
+TEST_F(DecoderStep, NarrowWeightsStayNarrow) {
+  for (const bool fp16 : {false, true}) {
+    SCOPED_TRACE(fp16 ? "fp16" : "tf32");
+    generate(fp16, "int4");
+    const plan::Plan made = plan();
+    EXPECT_EQ(made.programs.size(), 2u);
+    for (const plan::Program& program : made.programs) {
+      int products = 0;
+      for (const plan::Step& step : program.steps) {
+        EXPECT_EQ(step.tactic.find("matmul_gemv"), std::string::npos) << step.tactic;
+        EXPECT_NE(step.tactic, "reference") << step.op;
+        if (step.op != "MatMulBlockScaled" && step.op != "NormMatMulBlockScaled") continue;
+        ++products;
+        EXPECT_LE(bits(step.in.at(1).dtype), 8);
+        EXPECT_TRUE(step.in.at(1).packed);
+        EXPECT_EQ(step.in.at(0).dtype, fp16 ? DType::f16 : DType::f32);
+      }
+      EXPECT_EQ(products, 5 * kLayers + 1) << "queries, keys and values are one";
+    }
+    // As with floats, but for the gate, which is a product of its own.
+    std::map<std::string, int> kernels = kernels_of(made.programs.at(0));
+    EXPECT_EQ(kernels["norm_matmul_block_scaled_few"], 3 * kLayers + 1);
+    EXPECT_EQ(kernels["matmul_block_scaled_few"], 2 * kLayers);
+    EXPECT_EQ(made.programs.at(0).steps.size(), 7u * kLayers + 4);
+    std::filesystem::remove_all(plans_);
+  }
+}
+
+TEST_F(DecoderStep, NarrowWeightsWantARoundedSum) {
+  DecoderOptions options;
+  options.weights = "int4", options.build.tf32 = false, options.build.device = "cuda:" + std::to_string(FakeDriver::kOrdinal);
+  try {
+    (void)Decoder::load(llama_.path, options);
+    FAIL() << "loaded";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("permit tf32, fp16 or bf16"), std::string::npos) << e.what();
   }
 }
 

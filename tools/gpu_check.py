@@ -4,7 +4,7 @@
     run OUT --all                  every row and figure of docs/reference/performance-gpu.md: the commands below, each ten minutes at most
     run OUT --command tests        one of them (--commands lists them): repeatable alone, in any order, on any day
     run OUT [--rows mlp256:1,resnet50:32,...] [--modes fp16,fp32] [--native] [--memory] [--peers] [--no-sweep] [--no-tests] [--no-rows]
-            [--figures all|embed,serve,decoder,sentences,fp8,narrow-images,narrow-text,unpadded,latency,host,builds]
+            [--figures all|embed,serve,decoder,decoder-int4,sentences,fp8,narrow-images,narrow-text,unpadded,latency,host,builds]
             [--kernels] [--masks] [--most-tuned]
             [--sharp] [--suite] [--minute]
             [--seconds 1] [--exec 'more flags'] [--sanitize memcheck,racecheck,initcheck [--sanitize-shares 1-4]]

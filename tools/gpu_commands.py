@@ -21,7 +21,7 @@ COMMANDS = {
        for kind, rows in {'text': gpu_rows.MOST_TUNED[:2], 'images': gpu_rows.MOST_TUNED[2:]}.items()},
     'figures': ['--no-rows', *NOTHING_ELSE, '--seconds', '0.3', '--figures', 'sentences,fp8,unpadded,latency,builds'],
     'host': ['--no-rows', *NOTHING_ELSE, '--seconds', '0.3', '--figures', 'host'],
-    **{name: ['--no-rows', *NOTHING_ELSE, '--figures', name] for name in ('embed', 'serve', 'decoder')},
+    **{name: ['--no-rows', *NOTHING_ELSE, '--figures', name] for name in ('embed', 'serve', 'decoder', 'decoder-int4')},
     **{name: ['--no-rows', *NOTHING_ELSE, '--seconds', '0.3', '--figures', name] for name in ('narrow-images', 'narrow-text')},
     'kernels': ['--rows', 'minilm-l6:1,bert-base:1,bert-base:32,resnet50:1,unet3d:1', *NOTHING_ELSE, '--only-kernels'],
 }

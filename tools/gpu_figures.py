@@ -174,6 +174,12 @@ def decoder(a, model_of, log):
     yield from gpu_decoder.rows(a, DEVICE, log)
 
 
+def decoder_int4(a, model_of, log):
+    """Products with weights of 4 bits, and a decoder's prompts and steps with them."""
+    import gpu_int4
+    yield from gpu_int4.rows(a, DEVICE, log)
+
+
 def host(a, model_of, log):
     """Images from the host's memory to results there."""
     import gpu_host
@@ -181,10 +187,10 @@ def host(a, model_of, log):
 
 
 NARROW = {'narrow-images': ['resnet50', 'vit-b16'], 'narrow-text': ['minilm-l6', 'bert-base']}
-PARTS = {'embed': embed, 'serve': serve, 'decoder': decoder, 'sentences': sentences, 'fp8': fp8,
+PARTS = {'embed': embed, 'serve': serve, 'decoder': decoder, 'decoder-int4': decoder_int4, 'sentences': sentences, 'fp8': fp8,
          **{name: narrow(*models) for name, models in NARROW.items()},
          'unpadded': unpadded, 'latency': latency, 'host': host, 'builds': builds}
-MODELS = {'embed': [], 'serve': [], 'decoder': [], 'sentences': [], 'fp8': ['bert-base'], **NARROW,
+MODELS = {'embed': [], 'serve': [], 'decoder': [], 'decoder-int4': [], 'sentences': [], 'fp8': ['bert-base'], **NARROW,
           'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'host': ['resnet50', 'vit-b16'],
           'builds': ['resnet50', 'bert-base']}
 

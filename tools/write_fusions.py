@@ -27,6 +27,7 @@ CONDITIONS = {
     'float8': 'GPU with fp8', 'int8 || r.tensor': 'all', 'r.tensor': 'GPU', '!r.tensor': 'CPU',
     'r.facts.rows && placing_for(r.info, config).float8': 'GPU with fp8 (`--fp8`)', 'r.launches && r.own_kernels': 'GPU',
     '!r.launches && r.host && r.own_kernels': 'CPU', 'r.device.blocks': 'CPU',
+    'r.narrow_weights': 'all, GPUs from sm_80 with TF32, fp16 or bf16',
     'r.device.blocks && r.config.threads != 1': 'CPU, several threads',
     'r.device.half_values && (r.config.fp16 || r.config.bf16 || !r.facts.types.empty())':
         'GPU, fp16 or bf16: a second form that the tuner times'}

@@ -81,7 +81,7 @@ void add_precision_flags(Flags& f, ExecOptions& o) {
          [&o](const std::string&) { o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_requested = true; }});
   f.add({"fp8", "", "+enable FP8 (e4m3) GEMMs on a GPU: on by default for models with FP8 Q/DQ; other models need --data",
          [&o](const std::string&) { o.build.fp8 = o.fp8_requested = true; }});
-  f.add({"int4", "", "+no effect yet: 4-bit weights are dequantized to floats at build time",
+  f.add({"int4", "", "+no effect: weights that the file has in 4 bits stay so where kernels read them",
          [&o](const std::string&) { o.int4_requested = true; }});
   f.add({"precision", "auto", "+choose fp16, bf16 and int8 by device; the build says which, and why", [&o](const std::string& text) {
            if (lower(text) != "auto")
@@ -95,7 +95,7 @@ void add_precision_flags(Flags& f, ExecOptions& o) {
 void check_precision(ExecOptions& o) {
   const bool builds = o.load_engine.empty();
   if (o.strongly_typed) keep_types_of_model(o);
-  if (o.int4_requested) o.notes.emplace_back("--int4 has no effect yet: 4-bit weights are dequantized to floats at build time");
+  if (o.int4_requested) o.notes.emplace_back("--int4 has no effect: weights that the file has in 4 bits stay so where kernels read them");
   if (!builds && !o.build.layer_types.precisions.empty())
     throw UsageError("--layerPrecisions needs --onnx: the types of a plan's layers are fixed when it is built");
   if (!builds && !o.build.layer_types.output_types.empty())

@@ -25,8 +25,9 @@ DeviceTraits traits_of(const DeviceInfo& device) {
     t.launches = t.tensor_core_gemm = true;
     t.half_values = device.arch >= kFirstArchWithHalf;
     t.float8_gemm = device.arch >= kFirstArchWithFloat8;
+    t.narrow_weights = device.arch >= kFirstArchWithNarrowWeights;
   } else if (kind == DeviceKind::cpu) {
-    t.blocks = t.host_arithmetic = true;
+    t.blocks = t.host_arithmetic = t.narrow_weights = true;
     t.bf16_gemm = (device.features & kAmxBf16) != 0;
     t.byte_pairs = (device.features & kVnni) == 0;
     t.signed_bytes = (device.features & kAmxInt8) != 0;

@@ -21,6 +21,7 @@ struct DeviceTraits {
   bool bf16_gemm = false;     // products of bf16 are quick, and values between kernels may be bf16 (AMX)
   bool tensor_core_gemm = false;   // 8-bit products are those that tensor cores take
   bool float8_gemm = false;   // products of e4m3
+  bool narrow_weights = false;    // products take weights of 4 and 8 bits beside floats, as they are
   bool signed_bytes = false;      // 8-bit products multiply signed activations as quickly as unsigned ones
   bool byte_pairs = false;        // they add two products in 16 bits, and take longer where weights are so large that this does not fit
   bool host_arithmetic = false;   // the host computes: Winograd's and Strassen's algorithms, quick exponentials, denormal numbers
@@ -28,6 +29,7 @@ struct DeviceTraits {
 DeviceTraits traits_of(const DeviceInfo& device);
 
 inline constexpr int kFirstArchWithHalf = 60;     // DeviceInfo::arch of the first GPUs whose f16 is no slower than f32
+inline constexpr int kFirstArchWithNarrowWeights = 80;  // whose tensor cores multiply bf16
 inline constexpr int kFirstArchWithFloat8 = 89;   // DeviceInfo::arch of the first GPUs that multiply e4m3
 
 inline constexpr std::int64_t kMaxTaps = 512;   // of a window that a CPU's convolutions take: rules make larger ones into products

@@ -22,7 +22,7 @@ inline const std::set<std::string_view> kNorms = {"LayerNormalization", "Instanc
 inline const std::set<std::string_view> kNotHeld = {
     "LSTM", "GRU", "RNN", "RecurrentStack", "RecurrentInt8", "Resize", "GridSample", "DeformConv", "RoiAlign", "DFT", "STFT",
     "RotaryEmbedding", "ReduceLogSum", "ReduceLogSumExp", "SkipLayerNorm", "BatchNormalization", "ExpandDepthwise",
-    "NormMatMul", "RotaryCacheUpdate"};
+    "NormMatMul", "NormMatMulBlockScaled", "RotaryCacheUpdate"};
 
 inline Tensor in_f64(const Tensor& t, bool absolute) {
   if (t.dtype() != DType::f32) return t;

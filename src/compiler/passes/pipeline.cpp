@@ -89,7 +89,7 @@ Names canonical_for_launches() {
 Names fuse_for_launches() {
   return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_gemm_layer_norm", "fuse_quantized_norm",
           "fuse_quantized_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common",
-          "fuse_rotary_cache_update", "fuse_norm_matmul"};
+          "fuse_rotary_cache_update", "fuse_norm_matmul", "fuse_norm_block_scaled"};
 }
 // Norms that their readers compute, and GroupNorms as rows.
 Names other_form_for_fp16() {
@@ -146,6 +146,8 @@ struct Request {
   backends::DeviceTraits device = backends::traits_of(info);
   bool host = device.host_arithmetic, launches = device.launches, tensor = device.tensor_core_gemm;
   bool own_kernels = (config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native)) != 0;
+  // Tensor cores multiply f32 only where its sums may be rounded.
+  bool narrow_weights = device.narrow_weights && own_kernels && (host || config.fp16 || config.bf16 || config.tf32);
 };
 
 // The type that the precision stage narrows every product to which it can, if no layer is to have another one.
@@ -192,7 +194,8 @@ void quantized(PassList& list, const Request& r) {
   list.add(float8, {"fold_float8", "fuse_float8_attention"});
   list.add(int8, {"remove_qdq"});                  // products of activations stay float ...
   list.add(int8 || r.tensor, {"fuse_attention"});  // ... and only now look like attention
-  list.add(!r.launches && r.host && r.own_kernels, {"fuse_block_scaled"});   // weights alone that are narrow
+  list.add(r.narrow_weights, {"fuse_block_scaled"});  // weights alone that are narrow
+  list.add(!r.launches && r.host && r.own_kernels, {"fuse_block_scaled_fp4"});
   list.add(r.tensor, {"lower_qdq_for_gpu"});       // the rest, for regions and epilogues to absorb
   list.add(!r.tensor, {"lower_qdq"});
 }

@@ -96,9 +96,15 @@ Model read_model(const std::string& folder, const DecoderOptions& options) {
   Model model{.path = folder, .tokenizer = folder, .type = fields.text("model_type"), .config = config, .architecture = architecture,
               .weights = weights_of(folder), .narrow = {}, .prefix = "", .rewritten = nullptr, .cache = {}, .end_tokens = {}};
   model.narrow = transformers::narrow_weights(fields, options.weights);
-  if (!options.weights.empty() && is_gpu(options.build.device))
-    fail(ErrorKind::unsupported, "weights is '" + options.weights + "', but the device is " + options.build.device +
-                                     "; products with narrow weights are computed on CPUs. Leave weights out");
+  const BuildConfig& build = options.build;
+  const bool rounds = build.tf32 || build.fp16 || build.bf16 || build.auto_precision;
+  if (!options.weights.empty() && is_gpu(build.device) && !rounds)
+    fail(ErrorKind::unsupported, "weights is '" + options.weights + "' and tf32 is false, but the device is " + build.device +
+                                     ", whose kernels round the sums of products with narrow weights: permit tf32, fp16 or bf16, or leave "
+                                     "weights out");
+  if (model.narrow && is_gpu(build.device) && model.narrow->text().ends_with("fp4"))
+    fail(ErrorKind::unsupported, "its linear layers' weights are " + model.narrow->text() + ", but the device is " + build.device +
+                                     "; products with weights of 4-bit floats are computed on CPUs. Take int4:g32, or leave weights out");
   if (model.weights.has(architecture->prefix + architecture->table)) model.prefix = architecture->prefix;
   model.cache = architecture->cache(model.json());
   model.cache.capacity = capacity_of(model, options);

@@ -186,9 +186,9 @@ class Narrower {
     for (const ir::Value* v : node.outputs) gives = gives || v->dtype() == DType::f32;
     return any && gives;
   }
-  // Scales and regions of a Resize are no image; a table of cosines has few elements, and each counts for many.
+  // Scales and regions of a Resize are no image; a table of cosines has few elements, and each counts for many, as do scales of weights.
   static bool may_narrow(const ir::Node& node, const ir::Value* v) {
-    return (node.op() != "Resize" && node.op() != "RotaryEmbedding") || v == node.in(0);
+    return (node.op() != "Resize" && node.op() != "RotaryEmbedding" && node.op() != "MatMulBlockScaled") || v == node.in(0);
   }
   ir::Value* narrow_constant(ir::Value& v) {
     const auto known = twins_.find(&v);
@@ -249,7 +249,8 @@ class Narrower {
 }  // namespace
 
 bool is_f32_on_hosts(const ir::Node& n) {
-  if (n.op() == "GroupNormalization" || n.op() == "InstanceNormalization" || n.op() == "RotaryEmbedding") return true;
+  if (n.op() == "GroupNormalization" || n.op() == "InstanceNormalization" || n.op() == "RotaryEmbedding" || n.op() == "MatMulBlockScaled")
+    return true;
   if (n.op() != "Conv") return false;
   const std::int64_t groups = n.attributes.integer("group", 1);
   const ir::Dims& w = n.in(1)->dims();

@@ -34,6 +34,22 @@
 //   z = Softmax(q)
 //   return y, z
 //
+// before: (x f32[6,32], w i4[32,4]!, s f32[2,4]!, u i4[32,2]!, t f32[2,2]!)
+//   p = MatMulBlockScaled(x, w, s) block_size=16
+//   q = MatMulBlockScaled(x, u, t) block_size=16
+//   y = Softmax(p)
+//   z = Softmax(q)
+//   return y, z
+// after: (x f32[6,32], w i4[32,4]!, s f32[2,4]!, u i4[32,2]!, t f32[2,2]!)
+//   sizes = i64[2]{4,2}
+//   wu = Concat(w, u) axis=1
+//   st = Concat(s, t) axis=1
+//   pq = MatMulBlockScaled(x, wu, st) block_size=16
+//   p, q = Split(pq, sizes) axis=-1
+//   y = Softmax(p)
+//   z = Softmax(q)
+//   return y, z
+//
 // kept: (x f32[6,8], w f32[8,4]!, u f32[8,4]!)
 //   p = MatMul(x, w) anchor_inputs=2 body={(f32) %1=neg.f32(%0) -> %1}
 //   q = MatMul(x, u) anchor_inputs=2 body={(f32) %1=abs.f32(%0) -> %1}
@@ -73,6 +89,11 @@ bool by_column(const Value* v, std::int64_t columns) {
   return v->is_constant() && v->rank() >= 1 && v->dims().back() == ir::Dim(columns) && v->constant->tensor.size() == columns;
 }
 
+// Scales and zero points of weights, which lie by block and column.
+bool by_block(const Node& n, int i) {
+  return n.op() == "MatMulBlockScaled" && i >= 2 && n.in(i) && n.in(i)->is_constant() && n.in(i)->rank() == 2;
+}
+
 // Do the epilogues do the same, up to numbers and vectors?
 bool alike(const Node& a, const Node& b) {
   if (a.op() != b.op() || a.in(0) != b.in(0) || ir::text(a.attributes) != ir::text(b.attributes) || a.numerics != b.numerics ||
@@ -80,8 +101,10 @@ bool alike(const Node& a, const Node& b) {
       own_inputs(a) != own_inputs(b))
     return false;
   if (a.body.has_value() != b.body.has_value() || a.inputs.size() != b.inputs.size()) return false;
-  for (int i = 2; i < own_inputs(a); ++i)
+  for (int i = 2; i < own_inputs(a); ++i) {
+    if (by_block(a, i) && by_block(b, i) && a.in(i)->dtype() == b.in(i)->dtype()) continue;
     if (!same_operand(a.in(i), b.in(i)) || (a.in(i) && !scalar_of(a.in(i)) && i == 3)) return false;
+  }
   for (int i = own_inputs(a); i < static_cast<int>(a.inputs.size()); ++i) {
     const bool columns = by_column(a.in(i), width(a)) && by_column(b.in(i), width(b)) && a.in(i)->rank() == b.in(i)->rank();
     if (!columns && !(same_operand(a.in(i), b.in(i)) && (a.in(i)->rank() == 0 || a.in(i)->dims().back() == ir::Dim(1)))) return false;
@@ -149,6 +172,8 @@ void merge(ir::Graph& graph, const Nodes& nodes) {
   all.def = first.def, all.attributes = first.attributes, all.name = first.name, all.numerics = first.numerics;
   all.inputs = first.inputs;
   all.inputs[1] = side_by_side(graph, nodes, 1, &first);
+  for (int i = 2; i < own; ++i)
+    if (by_block(first, i)) all.inputs[static_cast<std::size_t>(i)] = side_by_side(graph, nodes, i, &first);
   for (int i = own; i < static_cast<int>(first.inputs.size()); ++i)
     if (by_column(first.in(i), width(first))) all.inputs[static_cast<std::size_t>(i)] = side_by_side(graph, nodes, i, &first);
   if (first.body) {

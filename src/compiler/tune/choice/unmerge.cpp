@@ -18,6 +18,8 @@ const ir::Node* split_after(const ir::Graph& graph, const ir::Node& n) {
       bits(n.in(1)->dtype()) < 8)
     return nullptr;
   if (n.in(3) && (n.anchor_inputs < 0 || n.anchor_inputs > 3)) return nullptr;   // zero points of the weights
+  for (int i = 2; i < static_cast<int>(n.inputs.size()) && (n.anchor_inputs < 0 || i < n.anchor_inputs); ++i)
+    if (n.in(i) && n.in(i)->rank() == 2) return nullptr;  // scales of the weights
   const std::int64_t axis = split->attributes.integer("axis", 0);
   if (axis != -1 && axis != n.out()->rank() - 1) return nullptr;
   for (const ir::Value* v : split->outputs)

@@ -59,6 +59,9 @@ const ExpectedCase kCases[] = {
     {"MatMulBlockScaled", R"(f32[2,5]{2,0.5,0.75,1.75,0.25,1.25,-1,0.5,-0.25,2} i4[5,2]{3,-8,7,1,-2,5,4,-6,0,2}
         f32[3,2]{0.5,0.25,-0.125,2,1,0.75} i4[3,2]{1,-2,0,3,-4,7} block_size=2)",
      R"(f32[2,2]{3.8125,-32.0625,6.5,-3.625})", 1e-6},
+    {"NormMatMulBlockScaled", R"(f32[2,5]{2,0.5,0.75,1.75,0.25,1.25,-1,0.5,-0.25,2} i4[5,2]{3,-8,7,1,-2,5,4,-6,0,2}
+        f32[3,2]{0.5,0.25,-0.125,2,1,0.75} i4[3,2]{1,-2,0,3,-4,7} f32[5]{-1.5,2,-1.25,0.5,1} block_size=2 epsilon=0.125)",
+     R"(f32[2,2]{0.2507402,-11.60569,0.02551552,-5.256197})", 1e-6},
     {"NormMatMul", R"(f32[2,3]{0.75,1.25,-2,1.25,-0.25,0} f32[3,4]{0.5,-1,2,-2,-1,-0.5,0.25,-0.5,-1.5,-2,-2,-2}
         f32[3]{-1.5,2,-1.25} epsilon=0.125)",
      R"(f32[2,4]{-4.628182,-3.481752,-4.500801,-2.717465,-0.5358259,2.602583,-4.745886,4.898979})", 1e-6},
@@ -89,7 +92,7 @@ TEST(Fused, SameResults) {
 TEST(Fused, CasesRun) {
   for (const char* op : {"AttentionFloat8", "AttentionInt8Cache", "GemmLayerNorm", "GemmRowStats", "NormGemm", "SkipLayerNorm",
                          "ExpandDepthwise", "ConvMaxPool", "ConvFloat8", "MatMulFloat8", "MatMulBlockScaled", "NormMatMul",
-                         "RecurrentStack", "RecurrentInt8", "RotaryCacheUpdate"})
+                         "NormMatMulBlockScaled", "RecurrentStack", "RecurrentInt8", "RotaryCacheUpdate"})
     expect_cases_run(op);
 }
 

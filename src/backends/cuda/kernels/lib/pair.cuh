@@ -16,6 +16,24 @@ __device__ __forceinline__ u32 pair(float low, float high) {
 #endif
 }
 
+// a * b + c of both, rounded once. Of bf16 from sm_80 on.
+__device__ __forceinline__ u32 multiply_add_pairs(u32 a, u32 b, u32 c) {
+  u32 both;
+#if BF16
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(both) : "r"(a), "r"(b), "r"(c));
+#else
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(both) : "r"(a), "r"(b), "r"(c));
+#endif
+  return both;
+}
+
+// Bits of `a` that `mask` has, and those of `with`: one instruction, where a compiler that sees two constants takes two.
+__device__ __forceinline__ u32 masked_with(u32 a, u32 mask, u32 with) {
+  u32 y;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(y) : "r"(a), "r"(mask), "r"(with));
+  return y;
+}
+
 // A thread of four has two columns of each of four pieces of eight; afterwards eight columns of one.
 __device__ __forceinline__ void transpose_pairs(u32 (&v)[4], int lane) {
   #pragma unroll
