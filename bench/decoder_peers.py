@@ -59,6 +59,8 @@ def tenfold_side(a, precision):
 def with_int4(model, group):
     """Linear layers of a model in bf16, but for the one that gives the logits, by torch's own int4 product."""
     import torch
+    if not next(model.parameters()).is_cuda:
+        raise SystemExit("torch's int4 product is measured on a GPU: give --device=cuda")
 
     class Int4(torch.nn.Module):
         def __init__(self, linear):

@@ -39,9 +39,9 @@ struct DecoderOptions {
   // Speculative decoding by the text's own n-grams (prompt lookup): tokens that a step may guess and check ahead; 0: none. It has its
   // own profile. The text is the same; where it repeats itself, a step makes several tokens.
   int speculate = 0;
-  // On CPUs: linear layers' weights as the nearest of 16 or 256 steps, "int4" or "int8", whose size all inputs of an output share, or
-  // groups of so many, a multiple of 16: "int4:g32"; or as the nearest e2m1 (floats of 4 bits) in blocks of MXFP4 or NVFP4: "mxfp4",
-  // "nvfp4". The product of the logits has int8 at least. Empty: as the folder has them.
+  // Linear layers' weights as the nearest of 16 or 256 steps, "int4" or "int8", whose size all inputs of an output share, or
+  // groups of so many, a multiple of 16: "int4:g32"; or, on CPUs, as the nearest e2m1 (floats of 4 bits) in blocks of MXFP4 or NVFP4:
+  // "mxfp4", "nvfp4". The product of the logits has int8 at least. Empty: as the folder has them.
   std::string weights;
   // Of the cache. "int8", on CPUs: a byte for each element of keys and values, and a scale for each head's row of a token. Empty: the 16
   // bits that attention computes with where the build permits some, else f32; of an ONNX file as the file has them.

@@ -214,7 +214,7 @@ void bind_decoder(nb::module_& m) {
               return evaluate_decoder(*d.decoder, texts, reference ? &*reference->decoder : nullptr, {.max_tokens = max_tokens});
             }));
           },
-          nb::arg("texts"), nb::arg("reference").none(), nb::arg("max_tokens"), "How well it foretells texts.");
+          nb::arg("texts"), nb::arg("reference").none(), nb::arg("max_tokens"), "How well it predicts texts.");
   m.def(
       "quantize_decoder",
       [](nb::handle folder, nb::handle output, const std::string& weights, std::string method, std::vector<std::string> texts, int samples,

@@ -1,4 +1,6 @@
 // Kernels chosen by their times alone, and their rivals: which are faster in the model.
+#include <algorithm>
+
 #include "base/log.h"
 #include "builder/in_model/model_runs.h"
 #include "builder/plan_maker.h"
@@ -10,9 +12,14 @@
 namespace tenfold::builder {
 namespace {
 
-constexpr int kMinLevel = 3;
-constexpr std::int64_t kMaxWeights = 512 << 20;                  // two engines hold them for a while
+constexpr int kMinLevel = 4;
+constexpr std::int64_t kMaxWeights = 128 << 20;   // packing may make several times as much of them, and two engines hold them
 constexpr std::int64_t kMinNs = 20'000, kMaxNs = 1'000'000'000;   // of a run: below it is the clock's and the caller's
+
+// How often bodies run is decided by data, and these are made up.
+bool has_bodies(const ir::Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const auto& node) { return !node->graphs.empty(); });
+}
 
 }  // namespace
 
@@ -23,7 +30,7 @@ void PlanMaker::try_rivals() {
   if (!fits) return;
   Tuned& tuned = tuned_[0];
   const std::int64_t alone = tuned.chosen.nanoseconds;
-  if (alone < kMinNs || alone > kMaxNs || constant_bytes(tuned.graph) > kMaxWeights) return;
+  if (alone < kMinNs || alone > kMaxNs || has_bodies(tuned.graph) || constant_bytes(tuned.graph) > kMaxWeights) return;
   Stopwatch watch;
   const InStage stage("timing kernels in the model");
   plan::Plan base;
@@ -37,9 +44,9 @@ void PlanMaker::try_rivals() {
   try {
     const ModelRuns runs = runs_in_turns(tuned.graph, base, profiles_[0].ranges, quiet, shared_backend_);
     const InModelReport report = builder::try_rivals(tuned.graph, tuned.chosen, options, plan_.device, runs);
-    const std::string times = cat("; a run takes ", report.run_after / 1e6, " ms with them, ", report.run_before / 1e6, " without");
+    const std::string ratio = cat("; with them a run takes ", report.ratio, " of its time");
     Log(config_.log, Severity::verbose)(Severity::verbose, "timed in the model: rivals of ", report.tried, " problems, ", report.changed,
-                                        " of which were faster there", report.run_before > 0 ? times : "");
+                                        " of which were faster there", report.ratio != 1 ? ratio : "");
     if (report.changed > 0) {
       for (StepReport& step : report_.steps)
         for (TacticReport& t : step.tried) t.chosen = false;
@@ -48,6 +55,8 @@ void PlanMaker::try_rivals() {
     }
   } catch (const Error& e) {   // inputs that were made up need not be such as the model takes
     if (e.kind() == ErrorKind::cancelled) throw;
+    Log(config_.log, Severity::verbose)(Severity::verbose, "kernels were not timed in the model: ", e.what());
+  } catch (const std::exception& e) {   // memory may be short, too
     Log(config_.log, Severity::verbose)(Severity::verbose, "kernels were not timed in the model: ", e.what());
   }
   report_.tune_s += watch.seconds();

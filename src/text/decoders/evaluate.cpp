@@ -6,6 +6,7 @@
 
 #include "tenfold/internal/as_error.h"
 #include "tenfold/internal/interrupts.h"
+#include "text/decoders/onnx/find_model.h"
 #include "text/fail.h"
 
 namespace tenfold {
@@ -130,9 +131,9 @@ Decoder load_for_evaluation(const std::string& path, DecoderOptions options) {
   try {
     return Decoder::load(path, options);
   } catch (const Error& e) {
-    if (e.kind() != ErrorKind::unsupported) throw;
+    if (e.kind() != ErrorKind::unsupported || !decoders::onnx::find_model(path)) throw;
   }
-  options.speculate = 0;   // an ONNX file that gives the last token's logits alone; what else is unsupported is said again
+  options.speculate = 0;   // a file that gives the last token's logits alone; what else is unsupported is said again
   return Decoder::load(path, options);
 }
 

@@ -17,7 +17,8 @@ const char* name_of(DType type) {
   static const std::map<DType, const char*> names{{DType::f32, "F32"},      {DType::f64, "F64"},         {DType::f16, "F16"},
                                                   {DType::bf16, "BF16"},    {DType::i64, "I64"},         {DType::i32, "I32"},
                                                   {DType::i16, "I16"},      {DType::i8, "I8"},           {DType::u8, "U8"},
-                                                  {DType::boolean, "BOOL"}, {DType::f8e4m3fn, "F8_E4M3"}};
+                                                  {DType::boolean, "BOOL"}, {DType::f8e4m3fn, "F8_E4M3"},
+                                                  {DType::f8e8m0, "F8_E8M0"}};
   return names.at(type);
 }
 

@@ -76,7 +76,7 @@ const Weights::Place& Weights::find(const std::string& name, const Shape& shape,
   if (!type && bits(found.type) == 8 && is_float(found.type))
     fail(ErrorKind::unsupported, "the tensor '" + name + "' of '" + files_.front()->path() + "' is " +
                                      std::string(tenfold::name(found.type)) +
-                                     ", which is read as the scales of nvfp4 alone; F32, F16 and BF16 are read as weights");
+                                     ", which is read as the scales of nvfp4 and mxfp4 alone; F32, F16 and BF16 are read as weights");
   bool fits = found.shape.size() == shape.size() && (type ? found.type == *type : is_float(found.type));
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] < 0 || found.shape[i] == shape[i];
   if (!fits)

@@ -70,10 +70,11 @@ std::vector<Group> groups_of(const ir::Graph& graph, const tune::Chosen& chosen,
   return groups;
 }
 
-// Two choices of one graph, and what the cache knows of their runs.
-class KnownTimes {
+// What the cache knows of runs with two choices of one graph. Ratios, for absolute times were taken at another speed of the machine: what
+// the second takes where the first takes a millisecond.
+class KnownRatios {
  public:
-  KnownTimes(const ir::Graph& graph, const tune::TuneOptions& options, const backends::DeviceInfo& device)
+  KnownRatios(const ir::Graph& graph, const tune::TuneOptions& options, const backends::DeviceInfo& device)
       : graph_(graph), options_(options), device_(device), machine_(tune::timing_machine(device, *options.config)) {}
 
   // What surrounds a step: all problems with their kernels.
@@ -81,19 +82,31 @@ class KnownTimes {
     std::string text;
     for (const auto& node : graph_.nodes())
       if (const auto own = choice.find(node.get()); own != choice.end() && own->second.tactic)
-        text += cat(problem_line(*node, own->second.formats, options_, device_), " ", own->second.tactic->name, " ",
-                    tune::config_text(own->second.config, own->second.formats), "\n");
+        text += cat(problem_line(*node, own->second.formats, options_, device_), " ", text_of(own->second), "\n");
     const Hash128 hash = hash128(std::as_bytes(std::span(text)));
-    return cat(machine_, "; in the model ", hash.high, " ", hash.low);
+    return cat(hash.high, " ", hash.low);
   }
-  tune::TimingKey step(const std::string& surroundings, const Group& group, const tune::NodeChoice& own) const {
-    return {surroundings, group.problem, cat(own.tactic->name, " v", own.tactic->version), tune::config_text(own.config)};
+  tune::TimingKey step(const std::string& surroundings, const Group& group, const tune::NodeChoice& own,
+                       const tune::NodeChoice& other) const {
+    return {cat(machine_, "; in the model ", surroundings), group.problem, text_of(other), cat("for ", text_of(own))};
   }
-  static tune::TimingKey run(const std::string& surroundings, const std::string& of) { return {surroundings, "a run", "all v1", of}; }
-  std::optional<double> find(const tune::TimingKey& key) const { return options_.cache->find(key); }
-  void keep(const tune::TimingKey& key, double nanoseconds) const { options_.cache->insert(key, nanoseconds); }
+  tune::TimingKey run(const Choice& before, const Choice& after) const {
+    return {cat(machine_, "; in the model ", surroundings(before)), "a run", "all v1", surroundings(after)};
+  }
+  std::optional<double> find(const tune::TimingKey& key) const {
+    const std::optional<double> known = options_.cache->find(key);
+    if (known && options_.used_timings) options_.used_timings->insert(key);
+    return known ? std::optional(*known / kMillisecond) : std::nullopt;
+  }
+  void keep(const tune::TimingKey& key, double first, double second) const {
+    if (first > 0 && second > 0 && !options_.cache->find(key)) options_.cache->insert(key, kMillisecond * second / first);
+  }
 
  private:
+  static constexpr double kMillisecond = 1e6;
+  static std::string text_of(const tune::NodeChoice& own) {
+    return cat(own.tactic->name, " v", own.tactic->version, " ", tune::config_text(own.config, own.formats));
+  }
   const ir::Graph& graph_;
   const tune::TuneOptions& options_;
   const backends::DeviceInfo& device_;
@@ -107,10 +120,10 @@ double sum_of(const Group& group, const ModelRuns::StepTimes& steps) {
   return sum;
 }
 
-// The times of each group with its present kernel and with its rival of that turn, from the cache or measured; empty: neither.
-struct Pair { const Group* group = nullptr; double own = 0, other = 0; };
-std::vector<Pair> times_of(const std::vector<Group>& groups, std::size_t turn, const Choice& now, const KnownTimes& known,
-                           const tune::TuneOptions& options, const ModelRuns& runs) {
+// What each group takes with its rival of that turn, by what it takes with its present kernel; from the cache or measured. Empty: neither.
+struct Pair { const Group* group = nullptr; double ratio = 1; };
+std::vector<Pair> ratios_of(const std::vector<Group>& groups, std::size_t turn, const Choice& now, const KnownRatios& known,
+                            const tune::TuneOptions& options, const ModelRuns& runs) {
   std::vector<Pair> pairs;
   Choice other = now;
   for (const Group& g : groups) {
@@ -119,37 +132,27 @@ std::vector<Pair> times_of(const std::vector<Group>& groups, std::size_t turn, c
     for (const ir::Node* node : g.nodes) other[node] = g.others[turn].choice;
   }
   const std::string surroundings = known.surroundings(now);
-  const auto keys = [&](const Group& g) {
-    return std::pair(known.step(surroundings, g, now.at(g.nodes[0])), known.step(surroundings, g, other.at(g.nodes[0])));
-  };
-  const auto missing = [&](const Pair& p) { return !known.find(keys(*p.group).first) || !known.find(keys(*p.group).second); };
-  if (std::ranges::any_of(pairs, missing)) {
+  const auto key = [&](const Group& g) { return known.step(surroundings, g, now.at(g.nodes[0]), other.at(g.nodes[0])); };
+  if (std::ranges::any_of(pairs, [&](const Pair& p) { return !known.find(key(*p.group)); })) {
     if (options.config->error_on_cache_miss) return {};
     const auto [first, second] = runs.steps(now, other);
-    for (const Pair& p : pairs) {
-      const auto [own, rival] = keys(*p.group);
-      known.keep(own, sum_of(*p.group, first)), known.keep(rival, sum_of(*p.group, second));
-    }
+    for (const Pair& p : pairs) known.keep(key(*p.group), sum_of(*p.group, first), sum_of(*p.group, second));
   }
-  for (Pair& p : pairs) {
-    const auto [own, rival] = keys(*p.group);
-    p.own = known.find(own).value_or(0), p.other = known.find(rival).value_or(0);
-  }
+  for (Pair& p : pairs) p.ratio = known.find(key(*p.group)).value_or(1);
   return pairs;
 }
 
-// Whether the whole run is shorter so: what is faster alone and behind the others may still cost its neighbors more.
-bool is_shorter(const Choice& before, const Choice& after, const KnownTimes& known, const tune::TuneOptions& options,
-                const ModelRuns& runs, InModelReport& report) {
-  const std::string surroundings = known.surroundings(after);
-  const tune::TimingKey of_first = KnownTimes::run(surroundings, "before"), of_second = KnownTimes::run(surroundings, "after");
-  if (!known.find(of_first) || !known.find(of_second)) {
-    if (options.config->error_on_cache_miss) return false;
+// What the whole run takes with the second, by what it takes with the first: what is faster behind the others may still cost its neighbors
+// more.
+double ratio_of_runs(const Choice& before, const Choice& after, const KnownRatios& known, const tune::TuneOptions& options,
+                     const ModelRuns& runs) {
+  const tune::TimingKey key = known.run(before, after);
+  if (!known.find(key)) {
+    if (options.config->error_on_cache_miss) return 1;
     const auto [first, second] = runs.whole(before, after);
-    known.keep(of_first, first), known.keep(of_second, second);
+    known.keep(key, first, second);
   }
-  report.run_before = known.find(of_first).value_or(0), report.run_after = known.find(of_second).value_or(0);
-  return report.run_after < report.run_before;
+  return known.find(key).value_or(1);
 }
 
 }  // namespace
@@ -158,16 +161,18 @@ InModelReport try_rivals(const ir::Graph& graph, tune::Chosen& chosen, const tun
                          const backends::DeviceInfo& device, const ModelRuns& runs) {
   InModelReport report;
   const std::vector<Group> groups = groups_of(graph, chosen, options, device);
-  const KnownTimes known(graph, options, device);
+  const KnownRatios known(graph, options, device);
   report.tried = static_cast<int>(groups.size());
   Choice now = chosen.choice;
   for (std::size_t turn = 0; turn < kRivals; ++turn)
-    for (const Pair& p : times_of(groups, turn, now, known, options, runs))
-      if (p.own > 0 && p.other > 0 && p.other < kClearly * p.own)
+    for (const Pair& p : ratios_of(groups, turn, now, known, options, runs))
+      if (p.ratio < kClearly)
         for (const ir::Node* node : p.group->nodes) now[node] = p.group->others[turn].choice;
   const auto changed = [&](const Group& g) { return !is_same(now.at(g.nodes[0]), chosen.choice.at(g.nodes[0])); };
   const auto count = static_cast<int>(std::ranges::count_if(groups, changed));
-  if (count == 0 || !is_shorter(chosen.choice, now, known, options, runs, report)) return report;
+  if (count == 0) return report;
+  report.ratio = ratio_of_runs(chosen.choice, now, known, options, runs);
+  if (report.ratio >= 1) return report;
   report.changed = count;
   for (const auto& node : graph.nodes())
     if (const auto own = now.find(node.get()); own != now.end())

@@ -20,7 +20,7 @@ struct ModelRuns {
 
 struct InModelReport {
   int tried = 0, changed = 0;                 // problems with rivals, and those whose rival was faster
-  double run_before = 0, run_after = 0;       // nanoseconds, where kernels changed
+  double ratio = 1;                           // of a run's time with these, to that without
 };
 
 // Changes `chosen` where that shortens the whole run. `chosen.timed` names the rivals; layouts stay. Times go to the cache of `options`,

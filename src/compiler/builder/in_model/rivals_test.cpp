@@ -62,7 +62,7 @@ TEST_F(Rivals, AreTakenForAllNodesOfAProblem) {
   const InModelReport report = run(times, 3000, 2600);
   EXPECT_EQ(report.tried, 2);
   EXPECT_EQ(report.changed, 1);
-  EXPECT_EQ(report.run_after, 2600);
+  EXPECT_DOUBLE_EQ(report.ratio, 2600. / 3000);
   EXPECT_EQ(chosen_for(0), "near");
   EXPECT_EQ(chosen_for(1), "near");
   EXPECT_EQ(chosen_for(2), "own");

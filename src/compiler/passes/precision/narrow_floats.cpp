@@ -249,8 +249,11 @@ class Narrower {
 }  // namespace
 
 bool is_f32_on_hosts(const ir::Node& n) {
-  if (n.op() == "GroupNormalization" || n.op() == "InstanceNormalization" || n.op() == "RotaryEmbedding" || n.op() == "MatMulBlockScaled")
+  if (n.op() == "GroupNormalization" || n.op() == "InstanceNormalization" || n.op() == "RotaryEmbedding" || n.op() == "MatMulBlockScaled" ||
+      n.op() == "QuantizeRows")
     return true;
+  if (n.op() == "Slice")   // scales of an int8 cache
+    return std::ranges::any_of(n.out()->users, [](const ir::Node* user) { return user->op() == "AttentionInt8Cache"; });
   if (n.op() != "Conv") return false;
   const std::int64_t groups = n.attributes.integer("group", 1);
   const ir::Dims& w = n.in(1)->dims();

@@ -11,10 +11,12 @@
 //   d = Div(x, m)
 //   r = Round(d)
 //   q = Cast(r) to="i8"
-//   return q, m
+//   y = DequantizeLinear(q, m) axis=2 block_size=8
+//   return q, y
 // after: (x f32[2,3,8])
 //   q, m = QuantizeRows(x) to="i8"
-//   return q, m
+//   y = DequantizeLinear(q, m) axis=2 block_size=8
+//   return q, y
 //
 // kept: (x f32[2,3,8])
 //   n = f32[]{127.0}
@@ -26,7 +28,22 @@
 //   d = Div(x, m)
 //   r = Round(d)
 //   q = Cast(r) to="i8"
+//   y = DequantizeLinear(q, m) axis=1 block_size=3
+//   return q, y
+//
+// kept: (x f32[2,3,8])
+//   n = f32[]{127.0}
+//   e = f32[]{1.1754943508222875e-38}
+//   a = Abs(x)
+//   l = ReduceMax(a) axes=[-1]
+//   s = Div(l, n)
+//   m = Max(s, e)
+//   d = Div(x, m)
+//   r = Round(d)
+//   q = Cast(r) to="i8"
 //   return q, m
+#include <algorithm>
+
 #include "passes/match.h"
 #include "passes/movement.h"
 #include "passes/pass.h"
@@ -59,9 +76,18 @@ bool is_scale_of(const Value* v, const Value* x) {
   return magnitude && magnitude->in(0) == x;
 }
 
+// The scale of a row of zeros is 0 then, not next to it: what else divides by it would give no number.
+bool only_widens(const ir::Graph& graph, const Value* scale, const Node& division) {
+  const auto fits = [&](const Node* user) {
+    return user == &division || user->op() == "TensorScatter" || (user->op() == "DequantizeLinear" && user->in(1) == scale);
+  };
+  return !graph.is_output(scale) && std::ranges::all_of(scale->users, fits);
+}
+
 bool fuse(ir::Graph& graph, Node& node) {
   if (node.op() != "Div" || node.body || node.out()->dtype() != DType::f32 || node.in(0)->rank() < 1) return false;
-  if (!is_scale_of(node.in(1), node.in(0))) return false;
+  if (node.out()->dims() != node.in(0)->dims()) return false;   // a constant of more axes gives them to all
+  if (!is_scale_of(node.in(1), node.in(0)) || !only_widens(graph, node.in(1), node)) return false;
   const Node* round = read_by(graph, node.out(), "Round");
   const Node* cast = round ? read_by(graph, round->out(), "Cast") : nullptr;
   if (!cast || cast->out()->dtype() != DType::i8) return false;

@@ -1,14 +1,11 @@
 // From a folder in floats to one with narrow layers: which they are, how they are rounded, what is copied.
 #include "tenfold/quantize_decoder.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 
 #include "tenfold/internal/as_error.h"
@@ -149,11 +146,14 @@ QuantizeDecoderReport write(const decoders::Model& model, const std::string& out
 std::string folder_beside(const std::string& output) {
   std::error_code error;
   fs::create_directories(fs::path(output).parent_path(), error);
-  std::string partial = output + ".partial-XXXXXX";
-  if (!mkdtemp(partial.data())) fail(ErrorKind::io, "the folder '" + partial + "' cannot be made: " + std::strerror(errno));
-  fs::permissions(partial, fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec,
-                  fs::perm_options::add, error);
-  return partial;
+  std::random_device random;
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    std::string partial = output + ".partial-" + std::to_string(random());
+    if (fs::create_directory(partial, error)) return partial;   // false: somebody has one of that name
+    if (error) fail(ErrorKind::io, "the folder '" + partial + "' cannot be made: " + error.message());
+  }
+  fail(ErrorKind::io, "no folder beside '" + output + "' can be made");
 }
 
 // What was written, beside what was read.

@@ -1,5 +1,7 @@
 // nvfp4-pack-quantized and mxfp4-pack-quantized of compressed-tensors: `weight_packed` u8[out, in / 2] has two neighbors of a row in a
 // byte, the first in its lower half. `weight_scale` [out, blocks] is e4m3, and `weight_global_scale` divides it; or it is e8m0, also as u8.
+#include <cmath>
+
 #include "text/fail.h"
 #include "text/transformers/narrow/rounded_matrix.h"
 
@@ -21,7 +23,8 @@ float global_of(const Weights& weights, const LinearLayer& layer, Fp4 kind) {
   const Tensor tensor = weights.take_any(name);
   float value = 0;
   if (tensor.size() == 1) read_floats(tensor, 0, 1, 1, &value);
-  if (!(value > 0)) fail(ErrorKind::invalid_model, "the tensor '" + name + "' is not one number above 0, which divides the scales");
+  if (!(value > 0) || !std::isfinite(value) || !std::isfinite(1 / value))
+    fail(ErrorKind::invalid_model, "the tensor '" + name + "' is not one finite number above 0, which divides the scales");
   return value;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "text/fail.h"
 #include "text/transformers/narrow/rounded_matrix.h"
 
 namespace tenfold::transformers {
@@ -35,6 +36,9 @@ class RoundToFp4 final : public NarrowWeights {
 }  // namespace
 
 RoundedMatrix round_to_fp4(const std::vector<float>& matrix, const LinearLayer& layer, const NarrowForm& form) {
+  if (!std::all_of(matrix.begin(), matrix.end(), [](float v) { return std::isfinite(v); }))
+    tokenizing::fail(ErrorKind::invalid_model, "the tensor '" + layer.name + ".weight' has values that are no finite numbers, which " +
+                                                   form.text() + " cannot hold");
   RoundedMatrix r{.bits = 4,
                   .in = layer.in,
                   .out = layer.out,

@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) elements(const BlockScaled
     #pragma unroll 4
     for (int k = block * BLOCK; k < end; ++k) {
       const BlockScaledPlace place = block_scaled_place(BITS, n % 16, k % kTileRows);
-      const int q = words[k / kTileRows * 128 + place.word] >> place.shift & ((1 << BITS) - 1);
+      const int q = words[(i64)(k / kTileRows) * 128 + place.word] >> place.shift & ((1 << BITS) - 1);
       part += LOAD(x[k]) * (float)(q - zero);
     }
     sum[0] += ((const float*)a.scales)[at] * part;
