@@ -114,16 +114,17 @@ class Calibrated(Case):
                     rows = np.arange(len(p))
                     logs.extend(-q[rows, ids[1:]]), reference.extend(-p[rows, ids[1:]])
                     divergence.extend((np.exp(p) * (p - q)).sum(-1)), same.extend(p.argmax(-1) == q.argmax(-1))
-                expected = tenfold.Evaluation(len(HELD_OUT), 0, len(logs), np.exp(np.mean(logs)), np.exp(np.mean(reference)),
+                expected = tenfold.Evaluation(len(HELD_OUT), 0, 0, len(logs), np.exp(np.mean(logs)), np.exp(np.mean(reference)),
                                               np.mean(divergence), np.mean(same))
                 decoder, before = (tenfold.Decoder(folder, **QUICK, speculate=7) for folder in (out, truth.folder))
                 for got in (told.evaluation, decoder.evaluate(TEXTS[1::2], before)):
-                    self.assertEqual(got[:3], expected[:3])
-                    np.testing.assert_allclose(got[3:], expected[3:], rtol=1e-4)
+                    self.assertEqual(got[:4], expected[:4])
+                    np.testing.assert_allclose(got[4:], expected[4:], rtol=1e-4)
                 alone = decoder.evaluate([*TEXTS[1::2], 'cat', ''])
-                self.assertEqual(alone[:3], (len(HELD_OUT), 2, len(logs)))
+                self.assertEqual(alone[:4], (len(HELD_OUT), 2, 0, len(logs)))
                 self.assertAlmostEqual(alone.perplexity / expected.perplexity, 1, delta=1e-4)
-                self.assertEqual(decoder.evaluate(TEXTS[1:2], max_tokens=3).tokens, min(2, len(HELD_OUT[0]) - 1))
+                cut = decoder.evaluate(TEXTS[1:2], max_tokens=3)
+                self.assertEqual((cut.tokens, cut.cut_texts), (min(2, len(HELD_OUT[0]) - 1), int(len(HELD_OUT[0]) > 3)))
 
     def test_gpt2_without_texts(self):
         truth, out = Watched(self.path('from'), 'gpt2', width=48), self.path('to')
