@@ -1,6 +1,5 @@
 """tenfold.Decoder with weights of e2m1: rounded from floats, and folders of compressed-tensors, beside NumPy in f64 and ml_dtypes."""
 import os
-import re
 import unittest
 
 import ml_dtypes
@@ -9,7 +8,7 @@ from case import Case
 from decoders_case import KINDS, QUICK, VOCABULARY, RandomDecoder
 from embeddings_case import save_safetensors
 from fp4_case import BLOCKS, Fp4Decoder, config_of, decoded, read_safetensors
-from narrow_folders_case import nearest
+from narrow_folders_case import expect_narrow, nearest
 
 import tenfold
 
@@ -27,8 +26,7 @@ class Decoders(Case):
             self.assertEqual(decoder.generate(PROMPT, max_tokens=tokens, ignore_end=True).ids, truth.greedy(PROMPT, tokens))
 
     def check_narrow(self, truth, decoder):
-        narrow = re.findall(r"constant \d+ '([^']*)\.weight' packed", decoder.engine.inspect())
-        self.assertEqual(sorted(set(narrow) & set(truth.layers)), sorted(truth.layers))
+        expect_narrow(self, decoder.engine.inspect(), truth.layers, others=('lm_head', 'model.embed_tokens', 'transformer.wte'))
 
     def path_of(self, *parts):
         return self.path('_'.join(parts).replace(' ', '_'))
@@ -105,13 +103,13 @@ class Folders(Decoders):
 
         refused(tenfold.Unsupported, 'groups of 32 share a scale; in nvfp4-pack-quantized 16 do', config_of('nvfp4', group_size=32))
         refused(tenfold.Unsupported, r'of 4 bits \(int\) are not read; in nvfp4-pack-quantized floats', config_of('nvfp4', type='int'))
-        refused(tenfold.InvalidModel, 'is not one number above 0', weight_global_scale=np.array([0], np.float32))
+        refused(tenfold.InvalidModel, 'is not one finite number above 0', weight_global_scale=np.array([0], np.float32))
         refused(tenfold.InvalidModel, "no tensor '.*weight_global_scale'", weight_global_scale=None)
         refused(tenfold.InvalidModel, 'weight_packed', weight_packed=truth.stored[name + '.weight_packed'][:, 1:])
         bytes_of = RandomDecoder(self.path('fp8'), 'llama')
         weights = {n: w.astype(ml_dtypes.float8_e4m3fn) if n.endswith('q_proj.weight') else w for n, w in bytes_of.weights.items()}
         save_safetensors(bytes_of.path('model.safetensors'), weights)
-        with self.assertRaisesRegex(tenfold.Unsupported, 'is f8e4m3fn, which is read as the scales of nvfp4 alone'):
+        with self.assertRaisesRegex(tenfold.Unsupported, 'is f8e4m3fn, which is read as the scales of nvfp4 and mxfp4 alone'):
             tenfold.Decoder(bytes_of.folder, **QUICK).prepare()
         with self.assertRaisesRegex(tenfold.Unsupported, "method is 'gptq', but nvfp4 is rounded to the nearest"):
             tenfold.quantize_decoder(bytes_of.folder, self.path('no'), 'nvfp4', method='gptq', texts=['the cat'])

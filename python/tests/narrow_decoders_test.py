@@ -1,13 +1,12 @@
 """tenfold.Decoder with weights of 4 and 8 bits: rounded from floats, and folders of GPTQ, AWQ and compressed-tensors, beside f64."""
 import os
-import re
 import unittest
 
 import numpy as np
 from case import Case
 from decoders_case import KINDS, QUICK, VOCABULARY, RandomDecoder
 from embeddings_case import save_safetensors
-from narrow_folders_case import LINEAR, NarrowDecoder, awq, compressed, gptq, int_quantized, nearest
+from narrow_folders_case import LINEAR, NarrowDecoder, awq, compressed, expect_narrow, gptq, int_quantized, nearest
 
 import tenfold
 
@@ -26,8 +25,7 @@ class Narrow(Case):
 
     def check_narrow(self, truth, decoder):
         """Every linear layer, and none else, keeps its integers in both profiles."""
-        narrow = re.findall(r"MatMulBlockScaled.*?constant \d+ '(.*?)\.weight' packed", decoder.engine.inspect(), re.S)
-        self.assertEqual(sorted(narrow), sorted(2 * truth.layers))
+        expect_narrow(self, decoder.engine.inspect(), truth.layers)
 
 
 class Rounding(Narrow):
@@ -219,7 +217,7 @@ class Faults(Narrow):
         for text in ('int3', 'int4:32', 'int4:g', 'int4:g24', 'int4:g0', 'int4:g-16', 'int4:g16x', 'fp4:g16', 'int4:', 'int4g32',
                      'int4:g99999999999999999999'):
             self.refused(tenfold.InvalidArgument, f"weights is '{text}'; int4 or int8 was expected.*int4:g32", truth.folder, weights=text)
-        with self.assertRaisesRegex(tenfold.Unsupported, "weights is 'int4', but the device is cuda"):
+        with self.assertRaisesRegex(tenfold.Unsupported, "weights is 'int4' and tf32 is false, but the device is cuda"):
             tenfold.Decoder(truth.folder, **{**QUICK, 'device': 'cuda'}, weights='int4')
         w = {name: a.copy() for name, a in truth.weights.items()}
         w['model.layers.2.mlp.up_proj.weight'][3, 3] = np.nan

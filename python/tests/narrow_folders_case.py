@@ -8,6 +8,18 @@ from embeddings_case import save_safetensors
 AWQ_ORDER = [0, 2, 4, 6, 1, 3, 5, 7]   # of the outputs in a word, from the lowest bits on
 
 
+def expect_narrow(case, inspected, layers, others=()):
+    """Every layer keeps its weights as they are in both programs of a plan, and none else but `others`. Queries, keys and values of a layer
+    may be one product."""
+    found = re.findall(r"MatMulBlockScaled.*?constant \d+ '([^']*)' packed", inspected, re.S)
+    alone = [re.sub(r'\.weight(_\d+)?$', '', name) for name in found if not name.startswith('Concat')]
+    inside = [name for name in layers if name not in alone]
+    case.assertEqual(sorted(name for name in alone if name not in others), sorted(2 * [name for name in layers if name in alone]))
+    for name in inside:
+        case.assertRegex(name, r'\.[qkv]_proj$')
+    case.assertEqual(len(found) - len(alone), 2 * len({name.rpartition('.')[0] for name in inside}))
+
+
 def packed(values, bits, axis, order=None):
     """Unsigned values as i32 words along an axis, lowest bits first; the last word is filled with zeros."""
     many = 32 // bits
