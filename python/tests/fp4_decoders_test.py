@@ -4,30 +4,17 @@ import unittest
 
 import ml_dtypes
 import numpy as np
-from case import Case
-from decoders_case import KINDS, QUICK, VOCABULARY, RandomDecoder
+from decoders_case import KINDS, QUICK, RandomDecoder
 from embeddings_case import save_safetensors
 from fp4_case import BLOCKS, Fp4Decoder, config_of, decoded, read_safetensors
-from narrow_folders_case import expect_narrow, nearest
+from narrow_folders_case import NarrowCase, nearest
 
 import tenfold
 
-PROMPT = [1, 2, 4, 6, 7, 8]
+HEADS = ('lm_head', 'model.embed_tokens', 'transformer.wte')   # these give the logits, in int8
 
 
-class Decoders(Case):
-    def check(self, truth, decoder, bound=1e-5, tokens=30):
-        ids = np.random.default_rng(1).integers(0, VOCABULARY, 40).tolist()
-        expected, session = truth.logits(ids), decoder.start()
-        for first, last in ((0, 20), (20, 21), (21, 24), (24, 40)):
-            got = session.append([ids[first:last]])[0]
-            self.assertLess(np.abs(got - expected[last - 1]).max() / np.abs(expected[last - 1]).max(), bound, (first, last))
-        if tokens:
-            self.assertEqual(decoder.generate(PROMPT, max_tokens=tokens, ignore_end=True).ids, truth.greedy(PROMPT, tokens))
-
-    def check_narrow(self, truth, decoder):
-        expect_narrow(self, decoder.engine.inspect(), truth.layers, others=('lm_head', 'model.embed_tokens', 'transformer.wte'))
-
+class Decoders(NarrowCase):
     def path_of(self, *parts):
         return self.path('_'.join(parts).replace(' ', '_'))
 
@@ -47,7 +34,7 @@ class Rounding(Decoders):
                 truth = self.truth(kind, fp4)
                 decoder = tenfold.Decoder(truth.folder, **QUICK, weights=fp4)
                 self.check(truth, decoder)
-                self.check_narrow(truth, decoder)
+                self.check_narrow(truth, decoder, HEADS)
                 self.assertEqual(decoder.info.weights, fp4)
 
     def test_rounded_activations(self):
@@ -71,7 +58,7 @@ class Folders(Decoders):
                     truth = Fp4Decoder(self.path_of(kind, fp4), kind, fp4)
                     decoder = tenfold.Decoder(truth.folder, **QUICK)
                     self.check(truth, decoder)
-                    self.check_narrow(truth, decoder)
+                    self.check_narrow(truth, decoder, HEADS)
                     self.assertEqual(decoder.info.weights, 'compressed-tensors ' + fp4)
 
     def test_what_is_written_is_read(self):

@@ -3,32 +3,14 @@ import os
 import unittest
 
 import numpy as np
-from case import Case
-from decoders_case import KINDS, QUICK, VOCABULARY, RandomDecoder
+from decoders_case import KINDS, QUICK, RandomDecoder
 from embeddings_case import save_safetensors
-from narrow_folders_case import LINEAR, NarrowDecoder, awq, compressed, expect_narrow, gptq, int_quantized, nearest
+from narrow_folders_case import LINEAR, NarrowCase, NarrowDecoder, awq, compressed, gptq, int_quantized, nearest
 
 import tenfold
 
-PROMPT = [1, 2, 4, 6, 7, 8]
 
-
-class Narrow(Case):
-    def check(self, truth, decoder, bound=1e-5, tokens=30):
-        ids = np.random.default_rng(1).integers(0, VOCABULARY, 40).tolist()
-        expected, session = truth.logits(ids), decoder.start()
-        for first, last in ((0, 20), (20, 21), (21, 22), (22, 40)):
-            got = session.append([ids[first:last]])[0]
-            self.assertLess(np.abs(got - expected[last - 1]).max() / np.abs(expected[last - 1]).max(), bound, (first, last))
-        if tokens:
-            self.assertEqual(decoder.generate(PROMPT, max_tokens=tokens, ignore_end=True).ids, truth.greedy(PROMPT, tokens))
-
-    def check_narrow(self, truth, decoder):
-        """Every linear layer, and none else, keeps its integers in both profiles."""
-        expect_narrow(self, decoder.engine.inspect(), truth.layers)
-
-
-class Rounding(Narrow):
+class Rounding(NarrowCase):
     def truth(self, kind, bits, group):
         truth = RandomDecoder(self.path(f'{kind} {bits} {group}'.replace(' ', '_')), kind)
         truth.layers = []
@@ -102,7 +84,7 @@ class Rounding(Narrow):
         self.assertGreater(sizes[''], 0.99)
 
 
-class Folders(Narrow):
+class Folders(NarrowCase):
     def test_gptq(self):
         for i, more in enumerate((dict(), dict(symmetric=False), dict(ordered=True), dict(symmetric=False, ordered=True, version=2),
                                   dict(bits=8, symmetric=False), dict(group=-1), dict(head=True, bits=8, group=48), dict(group=32))):
@@ -149,7 +131,7 @@ class Folders(Narrow):
         self.check(truth, tenfold.Decoder(truth.folder, **QUICK))
 
 
-class Written(Narrow):
+class Written(NarrowCase):
     """Folders that quantize_decoder writes, read by Decoder and by NumPy."""
 
     def halves(self, kind, dtype):
@@ -206,7 +188,7 @@ class Written(Narrow):
             tenfold.quantize_decoder(done.folder, out)
 
 
-class Faults(Narrow):
+class Faults(NarrowCase):
     def refused(self, error, pattern, folder, **options):
         with self.assertRaisesRegex(error, pattern) as raised:
             tenfold.Decoder(folder, **QUICK, **options).prepare()

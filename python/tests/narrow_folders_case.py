@@ -2,22 +2,40 @@
 import re
 
 import numpy as np
-from decoders_case import RandomDecoder
+from case import Case
+from decoders_case import VOCABULARY, RandomDecoder
 from embeddings_case import save_safetensors
 
 AWQ_ORDER = [0, 2, 4, 6, 1, 3, 5, 7]   # of the outputs in a word, from the lowest bits on
 
 
-def expect_narrow(case, inspected, layers, others=()):
-    """Every layer keeps its weights as they are in both programs of a plan, and none else but `others`. Queries, keys and values of a layer
-    may be one product."""
-    found = re.findall(r"MatMulBlockScaled.*?constant \d+ '([^']*)' packed", inspected, re.S)
-    alone = [re.sub(r'\.weight(_\d+)?$', '', name) for name in found if not name.startswith('Concat')]
-    inside = [name for name in layers if name not in alone]
-    case.assertEqual(sorted(name for name in alone if name not in others), sorted(2 * [name for name in layers if name in alone]))
-    for name in inside:
-        case.assertRegex(name, r'\.[qkv]_proj$')
-    case.assertEqual(len(found) - len(alone), 2 * len({name.rpartition('.')[0] for name in inside}))
+PROMPT = [1, 2, 4, 6, 7, 8]
+
+
+class NarrowCase(Case):
+    """What tests of decoders with narrow linear layers share."""
+
+    def check(self, truth, decoder, bound=1e-5, tokens=30):
+        """Logits of pieces of 40 tokens, and greedy tokens."""
+        ids = np.random.default_rng(1).integers(0, VOCABULARY, 40).tolist()
+        expected, session = truth.logits(ids), decoder.start()
+        for first, last in ((0, 20), (20, 21), (21, 22), (22, 25), (25, 40)):
+            got = session.append([ids[first:last]])[0]
+            self.assertLess(np.abs(got - expected[last - 1]).max() / np.abs(expected[last - 1]).max(), bound, (first, last))
+        if tokens:
+            self.assertEqual(decoder.generate(PROMPT, max_tokens=tokens, ignore_end=True).ids, truth.greedy(PROMPT, tokens))
+
+    def check_narrow(self, truth, decoder, others=()):
+        """Every layer keeps its weights as they are in both programs of the plan, and none else but `others`. Queries, keys and values of
+        a layer may be one product."""
+        found = re.findall(r"MatMulBlockScaled.*?constant \d+ '([^']*)' packed", decoder.engine.inspect(), re.S)
+        alone = [re.sub(r'\.weight(_\d+)?$', '', name) for name in found if not name.startswith('Concat')]
+        inside = [name for name in truth.layers if name not in alone]
+        expected = 2 * [name for name in truth.layers if name in alone]
+        self.assertEqual(sorted(name for name in alone if name not in others), sorted(expected))
+        for name in inside:
+            self.assertRegex(name, r'\.[qkv]_proj$')
+        self.assertEqual(len(found) - len(alone), 2 * len({name.rpartition('.')[0] for name in inside}))
 
 
 def packed(values, bits, axis, order=None):

@@ -56,4 +56,10 @@ plan::Plan plan_of(const char* text, BuildConfig config, std::uint64_t choices =
   return builder::build_plan(graph, config, "", std::make_shared<PaperGpu>(), report);
 }
 
+inline int host_steps(const plan::Plan& plan) {
+  int count = 0;
+  for (const plan::Step& s : plan.programs[0].steps) count += s.kind == plan::StepKind::host;
+  return count;
+}
+
 }  // namespace tenfold::builder::testing

@@ -53,10 +53,8 @@ void PlanMaker::try_rivals() {
       tune::mark_chosen(tuned.chosen.choice, report_.steps);
       if (report_.tuned_ms >= 0) report_.tuned_ms += static_cast<double>(tuned.chosen.nanoseconds - alone) / 1e6;
     }
-  } catch (const Error& e) {   // inputs that were made up need not be such as the model takes
-    if (e.kind() == ErrorKind::cancelled) throw;
-    Log(config_.log, Severity::verbose)(Severity::verbose, "kernels were not timed in the model: ", e.what());
-  } catch (const std::exception& e) {   // memory may be short, too
+  } catch (const std::exception& e) {   // inputs that were made up need not be such as the model takes; memory may be short, too
+    if (const auto* error = dynamic_cast<const Error*>(&e); error && error->kind() == ErrorKind::cancelled) throw;
     Log(config_.log, Severity::verbose)(Severity::verbose, "kernels were not timed in the model: ", e.what());
   }
   report_.tune_s += watch.seconds();

@@ -1,6 +1,7 @@
 #include "builder/in_model/rivals.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -31,6 +32,10 @@ std::string problem_line(const ir::Node& node, const backends::Formats& formats,
   return tune::at_point(tune::node_problem(node, &formats, options.box, device, options.config->workspace_bytes), options.opt).line();
 }
 
+std::string text_of(const tune::NodeChoice& own) {
+  return cat(own.tactic->name, " v", own.tactic->version, " ", tune::config_text(own.config, own.formats));
+}
+
 bool is_same(const tune::NodeChoice& a, const tune::NodeChoice& b) { return a.tactic == b.tactic && a.config == b.config; }
 
 // What a node takes with that kernel by the tuner, alone; 0: it was not timed.
@@ -55,13 +60,14 @@ std::vector<Candidate> others_of(const ir::Node& node, const tune::NodeChoice& o
 std::vector<Group> groups_of(const ir::Graph& graph, const tune::Chosen& chosen, const tune::TuneOptions& options,
                              const backends::DeviceInfo& device) {
   std::vector<Group> groups;
+  std::map<std::string, std::size_t> places;   // by problem and kernel
   for (const auto& node : graph.nodes()) {
     const auto own = chosen.choice.find(node.get());
     if (own == chosen.choice.end() || !own->second.tactic) continue;
     const std::string line = problem_line(*node, own->second.formats, options, device);
-    const auto joins = [&](const Group& g) { return g.problem == line && is_same(chosen.choice.at(g.nodes[0]), own->second); };
-    if (const auto known = std::ranges::find_if(groups, joins); known != groups.end()) known->nodes.push_back(node.get());
-    else groups.push_back({line, {node.get()}, others_of(*node, own->second, chosen)});
+    const auto [at, fresh] = places.try_emplace(cat(line, "\n", text_of(own->second)), groups.size());
+    if (fresh) groups.push_back({line, {}, others_of(*node, own->second, chosen)});
+    groups[at->second].nodes.push_back(node.get());
   }
   const auto nanoseconds = [&](const Group& g) {
     return g.others.empty() ? 0.0 : static_cast<double>(g.others[0].nanoseconds) * static_cast<double>(g.nodes.size());
@@ -104,9 +110,6 @@ class KnownRatios {
 
  private:
   static constexpr double kMillisecond = 1e6;
-  static std::string text_of(const tune::NodeChoice& own) {
-    return cat(own.tactic->name, " v", own.tactic->version, " ", tune::config_text(own.config, own.formats));
-  }
   const ir::Graph& graph_;
   const tune::TuneOptions& options_;
   const backends::DeviceInfo& device_;

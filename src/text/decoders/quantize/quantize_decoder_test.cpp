@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <functional>
 
 #include "text/decoders/tiny_llama_for_tests.h"
 
@@ -19,15 +18,6 @@ std::vector<std::string> texts() {
     all.push_back(text);
   }
   return all;
-}
-
-bool throws(const std::function<void()>& function) {
-  try {
-    function();
-  } catch (const Error&) {
-    return true;
-  }
-  return false;
 }
 
 TEST(QuantizeDecoder, ByEveryMethod) {
@@ -65,8 +55,9 @@ TEST(QuantizeDecoder, LeavesNothingBehindWhereItFails) {
   const std::string out = llama.path + "/out";
   llama.write("more.json", std::string(100, ' '));
   std::filesystem::permissions(llama.path + "/more.json", std::filesystem::perms::none);   // weights are written, then the copy fails
-  const bool root = ::getuid() == 0;   // who reads it all the same
-  EXPECT_TRUE(root || throws([&] { quantize_decoder(llama.path, out, "int8"); }));
+  if (::getuid() != 0) {   // root reads it all the same
+    EXPECT_THROW(quantize_decoder(llama.path, out, "int8"), Error);
+  }
   std::filesystem::remove(llama.path + "/more.json");
   EXPECT_THROW(quantize_decoder(llama.path, out, "int8", {.method = "gptq"}), Error);
   EXPECT_THROW(quantize_decoder(llama.path, out, "int8", {.method = "gptq", .texts = {"w1", "w2", "w1 w2"}}), Error);
