@@ -12,7 +12,7 @@ import unittest
 os.environ.setdefault('CUDA_VISIBLE_DEVICES', '')
 import tenfold
 from case import Case
-from transformers_decoders_case import HAVE, QUICK, SHAPES, greedy, judged, save
+from transformers_decoders_case import HAVE, QUICK, SHAPES, figures, greedy, judged, save
 
 HAVE = HAVE and importlib.util.find_spec('compressed_tensors') is not None
 if HAVE:
@@ -120,7 +120,7 @@ class Compressed(Case):
                 after = read(out)
                 tokenizer = tenfold.Decoder(folder, **QUICK).tokenizer
                 expected = judged(after, before, [tokenizer.encode(one).ids.tolist() for one in texts[1::2]])
-                for got, want in zip(told[2:], expected):
+                for got, want in zip(figures(told), expected, strict=True):
                     self.assertLess(abs(got / want - 1), 1e-3, (told, expected))
 
     def compare(self, folder, seed, bound=1e-4):

@@ -70,3 +70,8 @@ def judged(model, reference, ids_of_texts):
         same.append((q.argmax(-1) == p.argmax(-1)).double())
     loss, before, divergence, same = (torch.cat([x.flatten() for x in one]) for one in (loss, before, divergence, same))
     return len(loss), loss.mean().exp().item(), before.mean().exp().item(), divergence.mean().item(), same.mean().item()
+
+
+def figures(told):
+    """Those of judged() in an Evaluation."""
+    return told.tokens, told.perplexity, told.reference_perplexity, told.kl_divergence, told.same_token
