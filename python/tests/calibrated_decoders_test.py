@@ -114,14 +114,19 @@ class Calibrated(Case):
                     rows = np.arange(len(p))
                     logs.extend(-q[rows, ids[1:]]), reference.extend(-p[rows, ids[1:]])
                     divergence.extend((np.exp(p) * (p - q)).sum(-1)), same.extend(p.argmax(-1) == q.argmax(-1))
-                expected = tenfold.Evaluation(len(HELD_OUT), 0, 0, len(logs), np.exp(np.mean(logs)), np.exp(np.mean(reference)),
-                                              np.mean(divergence), np.mean(same))
+                expected = tenfold.Evaluation(
+                    texts=len(HELD_OUT), short_texts=0, cut_texts=0, tokens=len(logs), perplexity=np.exp(np.mean(logs)),
+                    reference_perplexity=np.exp(np.mean(reference)), kl_divergence=np.mean(divergence), same_token=np.mean(same))
+                counts = ('texts', 'short_texts', 'cut_texts', 'tokens')
+                figures = [name for name in expected._fields if name not in counts]
                 decoder, before = (tenfold.Decoder(folder, **QUICK, speculate=7) for folder in (out, truth.folder))
                 for got in (told.evaluation, decoder.evaluate(TEXTS[1::2], before)):
-                    self.assertEqual(got[:4], expected[:4])
-                    np.testing.assert_allclose(got[4:], expected[4:], rtol=1e-4)
+                    for name in counts:
+                        self.assertEqual(getattr(got, name), getattr(expected, name), name)
+                    for name in figures:
+                        np.testing.assert_allclose(getattr(got, name), getattr(expected, name), rtol=1e-4, err_msg=name)
                 alone = decoder.evaluate([*TEXTS[1::2], 'cat', ''])
-                self.assertEqual(alone[:4], (len(HELD_OUT), 2, 0, len(logs)))
+                self.assertEqual((alone.texts, alone.short_texts, alone.cut_texts, alone.tokens), (len(HELD_OUT), 2, 0, len(logs)))
                 self.assertAlmostEqual(alone.perplexity / expected.perplexity, 1, delta=1e-4)
                 cut = decoder.evaluate(TEXTS[1:2], max_tokens=3)
                 self.assertEqual((cut.tokens, cut.cut_texts), (min(2, len(HELD_OUT[0]) - 1), int(len(HELD_OUT[0]) > 3)))
